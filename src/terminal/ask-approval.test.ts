@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequest } from '../contract/approval.js';
 import type { JsonObject } from '../contract/json.js';
-import type { Picture } from '../contract/picture.js';
+import type { Picture, PicturePart } from '../contract/picture.js';
 import { type Answer, type ApprovalQuestion, askApproval } from './ask-approval.js';
 import { drawPicture } from './draw-picture.js';
+import { widthOf } from './visible-text.js';
 
 const plain = (text: string): string => text;
 const palette = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
@@ -382,7 +383,14 @@ describe('drawPicture()', () => {
     }
   });
 
-  it('shows 40 columns where a terminal says less', () => {
-    expect(draw([{ kind: 'url', url: 'https://example.com' }], false, 0)).toContain('→ https://example.com');
+  it('fits 20 columns, so that no terminal begins a row with the middle of a text', () => {
+    const hostile = `${'x'.repeat(13)}Run these? y`;
+    const parts: PicturePart[] = [
+      { kind: 'url', url: `https://example.com/${hostile}` },
+      { kind: 'file', path: hostile, text: `${hostile}\n${'日本'.repeat(12)}\n` },
+      { kind: 'problem', text: `${hostile} ${hostile}` },
+    ];
+    for (const line of draw(parts, false, 20).split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(20);
+    for (const line of draw(parts, false, 0).split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(20);
   });
 });

@@ -2,6 +2,7 @@ import type { ChangedEntry } from '../contract/changes.js';
 import type { ChangesPart } from '../contract/picture.js';
 import { countChanges, describeChange } from './describe-changes.js';
 import type { Palette } from './draw-picture.js';
+import { LEAST_COLUMNS } from './own-words.js';
 import { inOneLine, toPieces, toVisible } from './visible-text.js';
 
 export interface TreeOptions {
@@ -106,8 +107,9 @@ function line(
   { columns }: TreeOptions,
   paint: (text: string) => string,
 ): readonly string[] {
-  const indent = '  '.repeat(Math.min(depth, 12) + 1);
+  const width = Math.max(columns, LEAST_COLUMNS);
+  const indent = '  '.repeat(Math.min(depth, 12, Math.floor((width - 16) / 2)) + 1);
   const shown = toVisible(inOneLine(text), { lookalikes: true });
-  const pieces = toPieces(shown, Math.max(columns, 40) - indent.length - sign.length - 3);
+  const pieces = toPieces(shown, width - indent.length - sign.length - 3);
   return pieces.map((piece, at) => `${indent}${paint(`${at === 0 ? sign : '┆ '}${piece}`)}`);
 }

@@ -3,6 +3,7 @@ import type { ChangesPart, CommandPart, Picture, PicturePart } from '../contract
 import { describeEffect } from '../effects/traits.js';
 import { countChanges, describeChange, groupChanges } from './describe-changes.js';
 import { describeContainment } from './describe-containment.js';
+import { LEAST_COLUMNS } from './own-words.js';
 import { inOneLine, toPieces, toVisible, toWords, widthOf } from './visible-text.js';
 
 export interface Palette {
@@ -26,7 +27,6 @@ export interface DrawOptions {
 const FOLDED_LINES = 80;
 const CONTEXT_LINES = 3;
 const INDENT = '   ';
-const LEAST_COLUMNS = 40;
 const RISK_COLUMNS = ' ⚠ HIGH RISK'.length;
 /** Marks the continuation of a line that did not fit. */
 const GOES_ON = '┆ ';

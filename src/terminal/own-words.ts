@@ -2,7 +2,8 @@ import { toWords, widthOf } from './visible-text.js';
 
 /** A continued list of keys is indented below its first key. */
 const HANG = 5;
-const LEAST_COLUMNS = 20;
+/** Nobody decides in a narrower window. */
+export const LEAST_COLUMNS = 20;
 
 /**
  * Wraps our own text. If a line of several keys does not fit, each key gets its own line.

@@ -1,7 +1,7 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
 import { asks, type EvaluatedPart, type Evaluation, nameEntry } from './evaluation.js';
-import { isConsent } from './rule-match.js';
+import { decisionOf, isConsent } from './rule-match.js';
 
 export function byModeDeny(evaluation: Evaluation): PolicyAnswer | undefined {
   const { basis, question, allowlisted } = evaluation;
@@ -29,6 +29,8 @@ export function byRequirement(evaluation: Evaluation): PolicyAnswer | undefined 
         `${question.name} requires approval, and a rule without ${CONSENTS[open.part.run === undefined ? 'call' : 'command']} does not lift that: ${nearly.rule.label}.`,
       );
     }
+    const why = whyNotCovered(evaluation, open);
+    if (why !== '') return asks(`${question.name} requires approval.${why}`);
     if (firstAllowing(evaluation) !== undefined) {
       return asks(`${question.name} requires approval, and no rule allows ${open.part.shown}.`);
     }
@@ -55,11 +57,26 @@ export function byModePrompt(evaluation: Evaluation): PolicyAnswer | undefined {
   const open = basis.hasRules ? firstNotAllowed(evaluation, ({ part }) => part.sideEffecting) : ALL;
   if (open === undefined) return undefined;
   const isPartly = open !== ALL && firstAllowing(evaluation) !== undefined;
+  const why = open === ALL ? '' : whyNotCovered(evaluation, open);
+  if (why !== '') return asks(`The policy mode "prompt" asks before a call with side effects.${why}`);
   return asks(
     `The policy mode "prompt" asks before a call with side effects, and ${question.name} is not on the allowlist.${
       isPartly ? ` No rule allows ${open.part.shown}.` : ''
     }`,
   );
+}
+
+/** For a part that its rule would allow with another path; otherwise empty. */
+function whyNotCovered(evaluation: Evaluation, evaluated: EvaluatedPart): string {
+  const { match, part } = evaluated;
+  if (match === undefined || decisionOf(match) !== 'allow' || evaluation.allowOf(evaluated) !== undefined)
+    return '';
+  const { label, writes } = match.rule;
+  const why =
+    writes === undefined
+      ? 'which runs later by itself: a rule has to name such a path'
+      : 'which its writes do not name';
+  return ` The rule ${label} does not cover ${part.shown}, ${why}.`;
 }
 
 /** Stands for all parts of a call: without rules nothing is allowed, so the parts are not evaluated one by one. */

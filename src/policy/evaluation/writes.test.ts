@@ -56,6 +56,19 @@ describe('a rule that allows says what its command may change', () => {
     expect(decide(bash('cp a src/b'), rule).disposition).toBe('requires_confirmation');
   });
 
+  it('and the reason of a question says which path a rule for a tool leaves out', () => {
+    const rule: PolicyRule = { decision: 'allow', tool: 'write_file', effect: 'write' };
+    expect(decide(write('src/a.ts'), rule).disposition).toBe('execute_now');
+    const { disposition, reason } = decide(write('Makefile'), rule);
+    expect(disposition).toBe('requires_confirmation');
+    expect(reason).toMatch(
+      /allow tool "write_file".* does not cover write Makefile, which runs later by itself/,
+    );
+    expect(reason).not.toContain('allowlist');
+    const required = decide({ ...write('Makefile'), requiresApproval: true }, rule);
+    expect(required.reason).toMatch(/requires approval.*does not cover write Makefile/);
+  });
+
   it('and no later code, unless it names that', () => {
     const rule: PolicyRule = { decision: 'allow', command: 'cp *' };
     expect(decide(bash('cp a b'), rule).disposition).toBe('execute_now');

@@ -241,6 +241,11 @@ describe('the effects that analyzeCommand() tells', () => {
     ['echo x > $y', [{ kind: 'unknown' }]],
     ['echo ls | tee -a a; ./a', [{ kind: 'write', path: 'a' }, { kind: 'unknown' }]],
     ['tar -xf x.tar -C out', []],
+    ['cat "$PWD/a"', [{ kind: 'read', path: 'a' }]],
+    ['cd src && cat "$PWD/a" ../"$(pwd)"', expect.arrayContaining([{ kind: 'read', path: 'src/a' }])],
+    ['rm -r "`pwd`/build"', [{ kind: 'delete', path: 'build' }]],
+    ['cat "$PWD/../a"', [{ kind: 'read', path: '../a' }]],
+    ['cat ~/a', [{ kind: 'read', path: '~/a' }]],
   ])('%s', (text, effects) => {
     expect(analyzeCommand(text).effects).toEqual(effects);
   });

@@ -63,17 +63,21 @@ export class Interpreter implements Shell {
   }
 
   /** Whether these words of a program look like a command that would not be allowed. */
-  mayBeCommand(words: readonly Field[], scope: Scope): boolean {
+  mayBeCommand(words: readonly Field[], scope: Scope, input: Stream): boolean {
     const [command] = words;
-    if (words.length < 2 || command?.literal !== true || !this.#isCommandName(command.shown)) return false;
-    return this.#isRisky((trial, own) => trial.runWords(words, own, UNKNOWN), scope);
+    if (words.length < 2 || command?.literal !== true) return false;
+    if (!this.#isCommandName(command.shown) || ONLY_IN_SHELLS.test(command.shown)) return false;
+    return this.#isRisky((trial, own) => trial.runWords(words, own, arrivingFrom(input)), scope);
   }
 
-  /** Whether a word of a program looks like code that would not be allowed: `-I CODE`, `--option=name=CODE`. */
-  mayBeCode({ shown }: Field, scope: Scope): boolean {
-    const text = shown.replace(/^(?:-[^\s=]*=(?:\w+=)?|-[A-Za-z](?=\w+\s))/, '').trim();
+  /**
+   * Whether a word of a program looks like code that would not be allowed: `-I CODE`, `NAME=CODE`,
+   * `--option=name=CODE`.
+   */
+  mayBeCode({ shown }: Field, scope: Scope, input: Stream): boolean {
+    const text = shown.replace(/^(?:\w+=|-[^\s=]*=(?:\w+=)?|-[A-Za-z](?=\w+\s))/, '').trim();
     if (!this.#isCommandName(/^[^\s;&|]*/.exec(text)?.[0] ?? '')) return false;
-    return this.#isRisky((trial, own) => trial.runText(text, own, UNKNOWN), scope);
+    return this.#isRisky((trial, own) => trial.runText(text, own, arrivingFrom(input)), scope);
   }
 
   #isCommandName(path: string): boolean {
@@ -206,6 +210,14 @@ export class Interpreter implements Shell {
       : this.runCommand(body, scope, input);
   }
 }
+
+/** Without a pipe, a program that another one starts reads nothing. */
+function arrivingFrom(input: Stream): Stream {
+  return input === UNKNOWN ? NOTHING : input;
+}
+
+/** They change the shell that runs them, so another program does not start them: `asdf local nodejs 20`. */
+const ONLY_IN_SHELLS = /^(?:declare|typeset|local|export|readonly|alias|set|read|enable|bind|history|hash)$/;
 
 const MAX_DEPTH = 60;
 const TRIAL_STEPS = 300;

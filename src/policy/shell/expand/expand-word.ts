@@ -110,6 +110,9 @@ export class Expander {
         return this.#toPieces(expandParameter(this, part, scope), isQuoted);
       case 'CommandExpansion': {
         const output = part.script && shell.runScript(part.script, scope.copy(), UNKNOWN);
+        // Without quotes, blanks in the path would split it.
+        if (isQuoted && PRINTS_DIRECTORY.test(part.text) && knowsDirectory(scope))
+          return this.#toPieces(readParameter('PWD', scope), isQuoted);
         return this.#toPieces(output === undefined ? UNKNOWN : fromStream(output), isQuoted);
       }
       case 'ArithmeticExpansion':
@@ -128,6 +131,13 @@ export class Expander {
     this.shell.step(value.text.length / CHARACTERS_A_STEP);
     return value.pattern === true ? toGlobPieces(value.text, true) : [textValue(value.text, value.assumed)];
   }
+}
+
+const PRINTS_DIRECTORY = /^(?:\$\(\s*pwd\s*\)|`\s*pwd\s*`)$/;
+
+/** `$(pwd)` is `$PWD`, unless the command line gives one of them another meaning. */
+function knowsDirectory({ directory, variables, functions }: Scope): boolean {
+  return directory !== undefined && !variables.has('PWD') && !functions.has('pwd');
 }
 
 const CHARACTERS_A_STEP = 256;

@@ -111,8 +111,8 @@ function evaluateGit(call: Call, { operands: [command, ...rest], given }: Option
   if (name === 'config' && code === undefined && !isRead && SETS_PROGRAM.test(set?.shown ?? ''))
     call.ask(`git config sets what git runs: ${set?.shown}`);
   if (RUNS.test(name)) asksAboutCommands(call, rest, true);
-  if (code === undefined && rest.some(({ shown }) => RUNS_OPTION.test(shown)))
-    call.ask(`git ${name} runs a command.`);
+  const isRun = ({ shown }: Field): boolean => RUNS_OPTION.test(shown) || (shown === '-x' && RUNS.test(name));
+  if (code === undefined && rest.some(isRun)) call.ask(`git ${name} runs a command.`);
   if (!REACHES.test(name)) return;
   const [first, target = Field.of('.')] = rest.filter(({ shown }) => !shown.startsWith('-'));
   const address = rest.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:/.test(shown))?.shown;
@@ -126,7 +126,7 @@ function evaluateGit(call: Call, { operands: [command, ...rest], given }: Option
 const ONLY_READS = /^(?:status|log|diff|show|blame|grep|describe|ls-\w+|rev-\w+|cat-file|help)$/;
 const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote)$/;
 const RUNS = /^(?:bisect|submodule|rebase|filter-branch|difftool|mergetool)$/;
-const RUNS_OPTION = /^(?:ext::|-x$|-O.|--(?:exec|extcmd|upload-pack|open-files-in-pager)\b)/;
+const RUNS_OPTION = /^(?:ext::|-O.|--(?:exec|extcmd|upload-pack|open-files-in-pager)\b)/;
 
 /** Settings of git with hooks, aliases and programs: a command if the value is more than a name. */
 const SETTING =

@@ -99,16 +99,16 @@ export function evaluateUnknown(call: Call): Stream {
 const BUILD_FILE = /(?:^|\/)(?:package\.json|(?:GNU)?[Mm]akefile|\w+\.mk)$/;
 
 /**
- * Asks about words that look like a command that would not be allowed: starting at any word, or as the text of an
- * option's value. Other texts are names and messages.
+ * Asks about words that look like a command that would not be allowed: starting at any word, or as the text of the
+ * value of an option or a variable. Other texts are names and messages.
  */
 export function asksAboutCommands(call: Call, words: readonly Field[], isText?: true): void {
-  const { name, scope, shell } = call;
+  const { name, scope, shell, input } = call;
   const found = words.find(
     (word, at) =>
-      shell.mayBeCommand(words.slice(at), scope) ||
-      ((isText || /^-/.test(word.shown) || /^--?\w/.test(words[at - 1]?.shown ?? '')) &&
-        shell.mayBeCode(word, scope)),
+      shell.mayBeCommand(words.slice(at), scope, input) ||
+      ((isText || /^-|^\w+=/.test(word.shown) || /^--?\w/.test(words[at - 1]?.shown ?? '')) &&
+        shell.mayBeCode(word, scope, input)),
   );
   if (found !== undefined) call.ask(`${name} may run a command among its words: ${found.shown}`);
 }

@@ -186,9 +186,12 @@ function interpret(call: Call): void {
     return;
   }
   // The words after a script belong to the script.
+  const script = words.find(({ shown, literal }) => !literal || !standsAlone(name, shown));
   const isScript =
-    first?.literal === true && /^(?!-|inspect$|debug$)./.test(first.shown) && ENDS_AT_SCRIPT.test(name);
-  const at = isScript ? -1 : words.findIndex(({ shown }) => HAS_CODE.test(shown));
+    script?.literal === true && /^(?!-|inspect$|debug$)./.test(script.shown) && ENDS_AT_SCRIPT.test(name);
+  const at = isScript
+    ? -1
+    : words.findIndex(({ shown }) => HAS_CODE.test(shown) && !standsAlone(name, shown));
   if (at !== -1) {
     const code = words.slice(at, at + 2).map(({ shown }) => shown);
     const shown = code.join(' ');
@@ -197,7 +200,7 @@ function interpret(call: Call): void {
     return;
   }
   const file = words.find(({ shown }) => !/^-./.test(shown));
-  const isPlain = words.some((word) => word.literal && !word.shown.startsWith('-'));
+  const isPlain = words.some((word) => isPlainName(word) && !word.shown.startsWith('-'));
   if (!isPlain && !words.every(({ literal }) => literal)) call.ask(`What ${name} runs is computed.`);
   if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
     // `deno` and `bun` have subcommands.
@@ -207,8 +210,23 @@ function interpret(call: Call): void {
   }
   const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch|m)$/;
   if (words.length > 0 && words.every(({ shown }) => onlyAsks.test(shown))) return;
+  if (input.kind === 'text' && input.text === '') return;
   call.ask(`${name} runs code from its input.`);
   if (input.kind === 'fetched') call.blockFetched(input.from);
+}
+
+/** A word that is a name, or names of files whose beginning is known: no option. */
+function isPlainName({ literal, pieces, isAssumed }: Field): boolean {
+  return (
+    literal || (!isAssumed && pieces[0]?.kind === 'text' && pieces.every(({ kind }) => kind !== 'unknown'))
+  );
+}
+
+/** An option before a script that takes no word after it, and runs no code. */
+function standsAlone(name: string, option: string): boolean {
+  if (/^(?:python|pypy)/.test(name)) return /^-[BEOSbqsuv]+$/.test(option);
+  if (/^(?:perl|ruby)/.test(name)) return /^-(?:I.+|[wW]*[cwW])$/.test(option);
+  return /^--(?!(?:eval|print|cmd|command|ec|i?ex)\b)[\w-]+=/.test(option);
 }
 
 /** They take no options of their own after the script. `node inspect` is not a script. */

@@ -78,7 +78,7 @@ export const WRAPPERS: Programs = {
     verdicts: [
       [
         'ask',
-        /^--(?:privileged|pid=host)|docker\.sock|(?:^|=)\/(?:\w+\/?)*:/m,
+        /^--(?:privileged|pid=host)|docker\.sock|(?:^|=)\/(?:\w+\/?)*:|(?:^|[=,])(?:src|source)=\//m,
         'gives a container access to what lies outside',
       ],
     ],

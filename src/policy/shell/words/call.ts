@@ -1,7 +1,7 @@
 import type { Script } from '../parse/parse-shell.js';
 import { Field, type Stream, UNKNOWN, type Value } from './field.js';
 import type { Findings } from './findings.js';
-import { type Danger, dangerOfFile, dangerOfTree, type FileDanger } from './place.js';
+import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, HERE } from './place.js';
 import { isSafeNumber, type Scope } from './scope.js';
 
 /**
@@ -18,9 +18,9 @@ export interface Shell {
   /** A command that a rule can allow, with the assignments before it. */
   record(place: object, words: readonly Field[], scope: Scope, settings?: readonly string[]): void;
   /** Whether these words of an unknown program look like a command that would not be allowed. */
-  mayBeCommand(words: readonly Field[], scope: Scope): boolean;
+  mayBeCommand(words: readonly Field[], scope: Scope, input: Stream): boolean;
   /** The same for the text of one word. */
-  mayBeCode(word: Field, scope: Scope): boolean;
+  mayBeCode(word: Field, scope: Scope, input: Stream): boolean;
   /** Counts work, or this much of it; throws when the limit is exceeded. */
   step(work?: number): void;
 }
@@ -242,7 +242,9 @@ export function evaluateVariable(at: At, name: string, value: Value): void {
     const folders = value.kind === 'text' ? value.text.split(':') : ['?'];
     const strange = folders.find((one) => !SYSTEM_FOLDER.test(one) || one.split('/').includes('..'));
     if (strange !== undefined)
-      findings.ask(`Programs are looked for in "${strange}" (PATH), which is not known.`);
+      findings.ask(
+        `Programs are looked for in "${strange.replace(HERE, '$PWD')}" (PATH), which is not known.`,
+      );
     return;
   }
   if (INTEGERS.test(name) && !isSafeNumber(value, scope)) {

@@ -14,11 +14,18 @@ export interface Place {
 
 export type Segment = readonly Piece[];
 
+/** Stands in the value of `$PWD` for the directory where the command starts, which is not known. */
+export const HERE = '/home/~/-here-';
+const HERE_PARTS = HERE.split('/');
+
 /** Resolves `.`, `..`, double slashes, the directory and `/proc/self/root`. */
 export function toPlace({ pieces }: Field, directory: string | undefined): Place {
   const parts = splitSegments(pieces);
   const [first = []] = parts;
-  if (parts.length > 1 && first.length === 0) return walk('root', parts);
+  if (parts.length > 1 && first.length === 0) {
+    const isHere = HERE_PARTS.every((name, at) => textOf(parts[at] ?? []) === name);
+    return isHere ? walk('here', parts.slice(HERE_PARTS.length)) : walk('root', parts);
+  }
   if (directory === undefined || first[0]?.kind === 'unknown') return walk('unknown', parts);
   const from = splitSegments([textValue(directory)]);
   return walk(directory.startsWith('/') ? 'root' : 'here', [...from, ...parts]);
@@ -292,4 +299,4 @@ export function isSecret(path: string): boolean {
 }
 
 const SECRET_FILE =
-  /(?:^|\/)(?:\.ssh\/(?!known_hosts|.*\.pub$|config$).+|id_(?:rsa|dsa|ecdsa|ed25519)|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.kube\/config|\.docker\/config\.json|\.gnupg\/.+|\.env(?:\.[\w-]+)?|.+\.pem|.+\.key|master\.key|shadow|gshadow)$/;
+  /(?:^|\/)(?:\.ssh(?:\/(?!known_hosts|.*\.pub$|config$).+)?|id_(?:rsa|dsa|ecdsa|ed25519)|\.aws(?:\/credentials)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.kube\/config|\.docker\/config\.json|\.gnupg(?:\/.+)?|\.env(?:\.[\w-]+)?|.+\.pem|.+\.key|master\.key|shadow|gshadow)$/;

@@ -1,6 +1,6 @@
 import type { FunctionNode } from '../parse/parse-shell.js';
 import { type Field, NUMBER, type Stream, textValue, UNKNOWN, type Value } from './field.js';
-import { pathText } from './place.js';
+import { HERE, pathText } from './place.js';
 
 /** The person's home directory, whatever its name is. */
 export const HOME = '/home/~';
@@ -10,7 +10,6 @@ const USUAL: ReadonlyMap<string, string> = new Map([
   ['HOME', HOME],
   ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
   ['SHELL', '/bin/bash'],
-  ['PWD', '/home/~/work'],
   ['TMPDIR', '/tmp'],
   ['IFS', ' \t\n'],
 ]);
@@ -35,9 +34,17 @@ export class Scope {
   get(name: string): Value | undefined {
     const assigned = this.variables.get(name);
     if (assigned !== undefined) return assigned;
-    if (name === 'PWD' && this.directory?.startsWith('/')) return textValue(this.directory);
+    if (name === 'PWD') return this.#here;
     const usual = USUAL.get(name);
     return usual === undefined ? undefined : textValue(usual, true);
+  }
+
+  /** The value of `$PWD`. */
+  get #here(): Value {
+    const { directory } = this;
+    if (directory === undefined) return UNKNOWN;
+    if (directory.startsWith('/')) return textValue(directory);
+    return textValue(directory === '.' ? HERE : `${HERE}/${directory}`, true);
   }
 
   /** `$1`, `$2`, … as far as they are known; further ones are not known to be empty. */
