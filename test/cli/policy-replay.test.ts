@@ -187,6 +187,27 @@ describe('toolexec policy suggest', () => {
     expect(stderr).toContain('no rules to suggest');
   });
 
+  it('suggests no rule that would let a refused call run, alone or with another one', async () => {
+    const file = exported(
+      ...CALLS,
+      ['bash', { command: 'make lint' }],
+      ['bash', { command: 'make docs' }],
+      ['bash', { command: 'tsc --noEmit' }],
+      ['bash', { command: 'npm run build' }, refused('user_denied')],
+      ['bash', { command: 'make lint && make docs' }, refused('user_denied')],
+      ['bash', { command: 'tsc --noEmit; rm x' }, refused('user_denied')],
+      ['write_file', { path: 'src/a.ts', content: 'y' }, refused('user_denied')],
+    );
+    const { stdout } = await toolexec.run(['policy', 'suggest', file]);
+    expect(stdout.match(/^(?:command|path) = .*$/gm)).toEqual(['command = "tsc --noEmit"']);
+  });
+
+  it('suggests no rule that does not help, because such a command is asked about anyway', async () => {
+    const file = exported(['bash', { command: 'touch ~/x' }], ['bash', { command: 'mkdir made' }]);
+    const { stdout } = await toolexec.run(['policy', 'suggest', file]);
+    expect(stdout.match(/^command = .*$/gm)).toEqual(['command = "mkdir made"']);
+  });
+
   it('suggests no rule that the configuration already has', async () => {
     const file = exported(...CALLS);
     const { stdout } = await toolexec.run(['policy', 'suggest', file]);

@@ -134,12 +134,15 @@ export class Evaluation implements Circumstances {
    * Whether a rule that allows a part also allows changing this path: a path that runs later only if the rule
    * names it.
    */
-  #lets({ rule: { writes }, argument }: RuleEntry, { kind, path, run }: CallPart): boolean {
+  #lets({ rule: { rule, writes }, argument }: RuleEntry, { kind, path, run }: CallPart): boolean {
     if (path === undefined || (kind !== 'write' && kind !== 'delete')) return true;
     if (argument?.field === 'path') return true;
     // A rule for the tool allows the effects that the call declares itself.
     if (writes === undefined) return !this.runsLater(path);
-    return run === undefined || writes.some((pattern) => pattern.matches(path));
+    // The text names a directory like a file, and `a/[id]` like a pattern: the changes themselves show which paths
+    // they are.
+    const isCompared = this.question.transaction === true && rule.write_through !== true;
+    return run === undefined || isCompared || writes.some((pattern) => pattern.matches(path));
   }
 
   /** Whether a path runs later by itself, under its own name or another one. */

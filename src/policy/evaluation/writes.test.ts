@@ -56,6 +56,21 @@ describe('a rule that allows says what its command may change', () => {
     expect(decide(bash('cp a src/b'), rule).disposition).toBe('requires_confirmation');
   });
 
+  it('which a transaction shows when the command has ended, and nothing else may', () => {
+    const rule: PolicyRule = { decision: 'allow', command: ['mkdir *', 'touch *'], writes: 'out/**' };
+    for (const command of ['mkdir out', "touch 'out/[id].ts'", 'touch src/b']) {
+      const question = { ...bash(command), requiresApproval: true };
+      expect(decide({ ...question, transaction: true }, rule)).toMatchObject({
+        disposition: 'execute_now',
+        consent: { patterns: ['out/**'] },
+      });
+      expect(decide(question, rule).disposition).toBe('requires_confirmation');
+      expect(decide({ ...question, transaction: true }, { ...rule, write_through: true }).disposition).toBe(
+        'requires_confirmation',
+      );
+    }
+  });
+
   it('and the reason of a question says which path a rule for a tool leaves out', () => {
     const rule: PolicyRule = { decision: 'allow', tool: 'write_file', effect: 'write' };
     expect(decide(write('src/a.ts'), rule).disposition).toBe('execute_now');

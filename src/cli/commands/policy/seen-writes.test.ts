@@ -58,6 +58,14 @@ describe('what was seen to change, as patterns', () => {
     ]);
   });
 
+  it("is git's objects as a whole, even if only two were written", () => {
+    const objects = ['45', 'd1'].flatMap((name) => [`.git/objects/${name}/`, `.git/objects/${name}/x`]);
+    expect(patterns('.git/index', '.git/objects/99/x', ...objects)).toEqual([
+      '.git/objects/**',
+      '.git/index',
+    ]);
+  });
+
   it("is git's objects as a whole, and never its hooks", () => {
     const objects = ['45', 'd1', 'df'].flatMap((name) => [`.git/objects/${name}/`, `.git/objects/${name}/x`]);
     expect(patterns('.git/index', '.git/COMMIT_EDITMSG', ...objects)).toEqual([

@@ -64,6 +64,9 @@ function wholeDirectories(created: readonly string[], files: readonly string[]):
     const names = path.split('/');
     const at = names.findIndex((name) => DEPENDENCY_FOLDERS.includes(name));
     if (at !== -1 && at < names.length - 1) found.add(names.slice(0, at + 1).join('/'));
+    // The next commit has objects of other names.
+    const objects = /^(?:.*\/)?\.git\/objects(?=\/)/.exec(path)?.[0];
+    if (objects !== undefined) found.add(objects);
   }
   addParents(files, MOST_FILES, found);
   // Many sibling directories, such as git's objects: the next one will have another name.

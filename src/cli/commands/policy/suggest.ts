@@ -22,7 +22,7 @@ export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
       'Reads the calls of a journal, or of its export, and writes a rule for each that succeeded and would be asked about ' +
-        'again: exactly the command, file or host. A rule for a command covers the changes that it was seen to make (`writes`), and a comment says ' +
+        'again: exactly the command, file or host, unless a rule would also let a call run that the person refused. A rule for a command covers the changes that it was seen to make (`writes`), and a comment says ' +
         "if it runs the workspace's code. Writes no rule for commands that remove something, or that were not understood.",
     )
     .addHelpText(
@@ -50,19 +50,22 @@ export async function suggestRules(
 ): Promise<ExitCode> {
   const { stdio } = context;
   const { executor: settings, display } = resolvePlanning(options, context);
-  const recorded = (await readRecordedCalls(source, options, context)).filter(
-    ({ succeeded, call }) => succeeded && !hasLeftOut(call.args),
+  const whole = (await readRecordedCalls(source, options, context)).filter(
+    ({ call }) => !hasLeftOut(call.args),
   );
-  await using executor = await openExecutor(settings);
-  const approved: ApprovedCall[] = [];
-  for (const { call, changes } of recorded) {
-    const [planned] = (await executor.plan([call])).calls;
-    if (planned?.disposition === 'requires_confirmation')
-      approved.push({ call, effects: planned.effects, changes });
-  }
+  const recorded = whole.filter(({ succeeded }) => succeeded);
+  const refused = whole.filter(({ code }) => code === 'user_denied');
+  const [approved, denied] = [await askedAbout(recorded, settings), await askedAbout(refused, settings)];
   const place = new LaterPlace(settings);
-  const suggestions = proposeRules(approved, place, (changes) =>
-    writesFor(changes, place, laterBelowOf(place)),
+  const propose = (calls: readonly ApprovedCall[]) =>
+    proposeRules(calls, place, (changes) => writesFor(changes, place, laterBelowOf(place)));
+  // A rule is proposed only if it lets its own call run, and none that was refused.
+  const rules = propose(approved).map(({ rule }) => rule);
+  const isOpen = await askedAbout([...approved, ...denied], withRules(settings, rules));
+  const runs = (one: ApprovedCall): boolean => !isOpen.some(({ call }) => call === one.call);
+  const lets = denied.filter(runs);
+  const suggestions = propose(
+    approved.filter((one) => runs(one) && !lets.some((other) => sharePart(one, other))),
   );
   if (options.json === true) writeJson(stdio.stdout, suggestions);
   else stdio.stdout.write(suggestions.map(toToml).join('\n'));
@@ -72,6 +75,45 @@ export async function suggestRules(
       : `${suggestions.length} rules: check each before you add it to a configuration, then: toolexec policy check`,
   );
   return 0;
+}
+
+type Settings = ReturnType<typeof resolvePlanning>['executor'];
+
+/** The calls that need approval. */
+async function askedAbout(
+  calls: readonly Pick<ApprovedCall, 'call' | 'changes'>[],
+  settings: Settings,
+): Promise<readonly ApprovedCall[]> {
+  await using executor = await openExecutor(settings);
+  const asked: ApprovedCall[] = [];
+  // One at a time, because limits of a batch (its size, duplicate ids) do not apply.
+  for (const { call, changes } of calls) {
+    const [planned] = (await executor.plan([call])).calls;
+    if (planned?.disposition === 'requires_confirmation')
+      asked.push({ call, effects: planned.effects, changes });
+  }
+  return asked;
+}
+
+function withRules(settings: Settings, rules: readonly PolicyRule[]): Settings {
+  return {
+    ...settings,
+    policy: { ...settings.policy, rules: [...(settings.policy?.rules ?? []), ...rules] },
+  };
+}
+
+/** Whether two calls have a simple command, file or host in common. */
+function sharePart(one: ApprovedCall, other: ApprovedCall): boolean {
+  const parts = (call: ApprovedCall): readonly string[] => call.effects.flatMap(namesOf);
+  const others = parts(other);
+  return one.call.name === other.call.name && parts(one).some((part) => others.includes(part));
+}
+
+function namesOf(effect: Effect): readonly string[] {
+  if (effect.kind === 'run')
+    return analyzeCommand(effect.command, 'sh').commands.map((words) => words.map(quoteWord).join(' '));
+  if (effect.kind === 'fetch') return URL.canParse(effect.url) ? [new URL(effect.url).host] : [];
+  return [JSON.stringify(effect)];
 }
 
 function toToml(suggestion: Suggestion): string {
