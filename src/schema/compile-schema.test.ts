@@ -124,6 +124,30 @@ describe('compileInput() with a JSON Schema', () => {
     }
   });
 
+  it.each([
+    [19.99, 0.01, true],
+    [0.3, 0.1, true],
+    [-0.07, 0.01, true],
+    [1e21, 1, true],
+    [1e-7, 1e-9, true],
+    [9_007_199_254_740_994, 2, true],
+    [0, 0.1, true],
+    [19.995, 0.01, false],
+    [1e-9, 1e-7, false],
+    [7, 2, false],
+  ])(
+    'takes %d for a multiple of %d as decimals: %s (19.99 was no multiple of 0.01)',
+    (n, step, isMultiple) => {
+      const schema = { type: 'object', properties: { n: { type: 'number', multipleOf: step } } } as const;
+      const result = compileInput(schema, 'pay').check({ n });
+      if (isMultiple) expect(result).toMatchObject({ ok: true });
+      else {
+        const message = `Invalid arguments for pay: /n: expected a multiple of ${step}, got ${n}.`;
+        expect(result).toMatchObject({ ok: false, message });
+      }
+    },
+  );
+
   it('takes names that every object inherits for names like any other', () => {
     const checker = compileInput(
       { type: 'object', properties: { constructor: { type: 'string' } }, required: ['toString'] },

@@ -1,5 +1,6 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import canonicalize from 'canonicalize';
 import packages from '../base/large-packages.cjs';
 import type { JsonSchema } from '../contract/json.js';
@@ -108,7 +109,42 @@ function createInstance({ dialect, report, ownProperties, dialectSchema }: Insta
     schemaType: 'boolean',
     validate: hasUniqueItems,
   });
+  // Ajv divides binary fractions: 19.99 would not be a multiple of 0.01.
+  instance.removeKeyword('multipleOf');
+  instance.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    compile: compileMultipleOf,
+  });
   return instance;
+}
+
+function compileMultipleOf(step: number): DataValidateFunction {
+  const validate: DataValidateFunction = (value: number) => {
+    const isMultiple = isMultipleOf(value, step);
+    if (!isMultiple) validate.errors = [{ keyword: 'multipleOf', params: { multipleOf: step } }];
+    return isMultiple;
+  };
+  return validate;
+}
+
+/** Compares the decimal numbers as they are written, not their binary approximations. */
+function isMultipleOf(value: number, step: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0;
+  const [digits, exponent] = toDecimal(value);
+  const [stepDigits, stepExponent] = toDecimal(step);
+  const shift = exponent - stepExponent;
+  return shift < 0
+    ? digits % (stepDigits * 10n ** BigInt(-shift)) === 0n
+    : (digits * 10n ** BigInt(shift)) % stepDigits === 0n;
+}
+
+/** `19.99` is 1999 and -2. */
+function toDecimal(value: number): readonly [digits: bigint, exponent: number] {
+  const [mantissa = '', exponent = ''] = value.toExponential().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }
 
 function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
