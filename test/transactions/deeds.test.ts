@@ -275,6 +275,24 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
+  it('is compared when the command has ended, even if its text names the path (it was asked about before, without changes)', async () => {
+    const touch: PolicyRule = { decision: 'allow', command: 'touch *', writes: ['out/**'] };
+    await using executor = open([touch, { decision: 'allow', command: 'mkdir *', writes: ['out'] }], {
+      approver,
+    });
+    expect((await run(executor, 'mkdir out && touch out/a')).error).toBeUndefined();
+    expect(asked).toEqual([]);
+    expect((await run(executor, 'touch b')).error).toBeUndefined();
+    expect(asked).toMatchObject([{ unexpected: ['b'], changes: { created: ['b'] } }]);
+    expect(await runAlone('touch c', touch)).toMatchObject({
+      error: { code: 'policy_denied', details: { executed: 'no' } },
+      metadata: { changes: { unexpected: ['c'] } },
+    });
+    const free: PolicyRule = { decision: 'allow', command: 'touch *' };
+    expect((await runAlone('touch Makefile', free)).error?.code).toBe('policy_denied');
+    expect(outside('ls')).toBe('b\nout\n');
+  });
+
   it('is asked about in mode "auto" too, unless the program has allowed it', {
     tags: ['soak'],
   }, async () => {

@@ -132,17 +132,16 @@ export class Evaluation implements Circumstances {
 
   /**
    * Whether a rule that allows a part also allows changing this path: a path that runs later only if the rule
-   * names it.
+   * names it. In a transaction the changes of a command are compared with `consent` when it has ended: its text names
+   * a directory like a file, and `a/[id]` like a pattern.
    */
   #lets({ rule: { rule, writes }, argument }: RuleEntry, { kind, path, run }: CallPart): boolean {
     if (path === undefined || (kind !== 'write' && kind !== 'delete')) return true;
     if (argument?.field === 'path') return true;
+    if (run !== undefined && this.question.transaction === true && rule.write_through !== true) return true;
     // A rule for the tool allows the effects that the call declares itself.
     if (writes === undefined) return !this.runsLater(path);
-    // The text names a directory like a file, and `a/[id]` like a pattern: the changes themselves show which paths
-    // they are.
-    const isCompared = this.question.transaction === true && rule.write_through !== true;
-    return run === undefined || isCompared || writes.some((pattern) => pattern.matches(path));
+    return run === undefined || writes.some((pattern) => pattern.matches(path));
   }
 
   /** Whether a path runs later by itself, under its own name or another one. */

@@ -84,6 +84,19 @@ describe('a rule that allows says what its command may change', () => {
     expect(required.reason).toMatch(/requires approval.*does not cover write Makefile/);
   });
 
+  it('and is compared with its changes where it runs in a transaction', () => {
+    const rule: PolicyRule = { decision: 'allow', command: 'cp *', writes: 'out/**' };
+    const contained = (command: string) => ({ ...bash(command), transaction: true });
+    expect(decide(contained('cp a src/b'), rule)).toMatchObject({
+      disposition: 'execute_now',
+      consent: { patterns: ['out/**'], named: [] },
+    });
+    const through: PolicyRule = { ...rule, write_through: true };
+    expect(decide(contained('cp a src/b'), through).disposition).toBe('requires_confirmation');
+    const redirected = decide(contained('cp a out/b > src/log'), rule);
+    expect(redirected.disposition).toBe('requires_confirmation');
+  });
+
   it('and no later code, unless it names that', () => {
     const rule: PolicyRule = { decision: 'allow', command: 'cp *' };
     expect(decide(bash('cp a b'), rule).disposition).toBe('execute_now');
