@@ -76,8 +76,8 @@ function requireShort(seen: SeenTool): void {
 }
 
 /**
- * Reads the schemas, which does not compile them. Whoever reads all definitions reads them too, and would get no tool at
- * all. @throws ToolError `config_invalid`
+ * Reads the schemas without compiling them: a program that reads the definitions of all tools reads them too, and would
+ * get none of them. @throws ToolError `config_invalid`
  */
 function requireUsableSchemas(tool: Tool): void {
   const { input, output } = compiledTool(tool);

@@ -2,7 +2,7 @@ import { toWords, widthOf } from './visible-text.js';
 
 /** A continued list of keys is indented below its first key. */
 const HANG = 5;
-/** Nobody decides in a narrower window. */
+/** In a narrower window, text is not readable. */
 export const LEAST_COLUMNS = 20;
 
 /**

@@ -88,7 +88,7 @@ function unreadable(url: URL, why: string): ToolError {
   const message = `Cannot fetch ${url.href}: its robots.txt cannot be read, which counts as a refusal: ${why}.`;
   return new ToolError('fetch_failed', message, {
     details: { url: url.href, reason: 'RobotsUnreachable' },
-    hint: 'Try again later. respect_robots = false in [tools.web_fetch] fetches pages without asking.',
+    hint: 'Try again later. With false as builtins.webFetch.respectRobots, pages are fetched without asking.',
   });
 }
 
