@@ -2,12 +2,12 @@ import robots from 'robots-parser';
 import type { ToolContext } from '../../contract/context.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 
-/** A site's rule for programs; `unknown` if its robots.txt is elsewhere, or takes too long to apply. */
+/** A site's rule for programs; `unknown` if its robots.txt cannot be reached, or takes too long to read or apply. */
 export type RobotsAnswer = 'allowed' | 'refused' | 'unknown';
 
 /**
  * Remembers what sites have said, for a quarter of an hour.
- * @throws ToolError `fetch_failed` if the site should have a robots.txt, but fails to give it: RFC 9309 counts that as a
+ * @throws ToolError `fetch_failed` if the server fails to give it (a status of 500 or more): RFC 9309 counts that as a
  * refusal. The next call asks again.
  */
 export type AskRobots = (url: URL, ctx: Pick<ToolContext, 'http'>) => Promise<RobotsAnswer>;
@@ -22,8 +22,8 @@ const MOST_SITES = 200;
 const MOST_BYTES = 524_288;
 /** Characters of patterns times characters of the address; about a quarter of a second. */
 const MOST_STEPS = 100_000_000;
-/** Half the time of a call. */
-const TIMEOUT_MS = 15_000;
+/** A site whose robots.txt is slow is still asked for the page. */
+const TIMEOUT_MS = 5_000;
 
 export function createRobots(now: () => number): AskRobots {
   const sites = new Map<string, { readonly until: number; readonly text: string }>();
@@ -69,25 +69,19 @@ async function readRobots(url: URL, { http }: Pick<ToolContext, 'http'>): Promis
     await answer.body?.cancel();
   } catch (error) {
     if (isToolError(error, 'cancelled')) throw error;
-    const isOwn = isToolError(error, 'timeout') || isToolError(error, 'fetch_failed');
-    // For example a redirect to another site, whose rules do not apply to this site.
-    if (!isOwn || FOR_WHOLE_SITE.has(error.details.reason)) return undefined;
-    throw unreadable(url, error.message.replace(/^Cannot fetch \S+: |\.$/g, ''));
+    // Without a connection, the request for the page says so itself. A redirect may lead to another site, whose rules do
+    // not apply to this one.
+    return undefined;
   }
   if (answer.status < 500) return '';
-  throw unreadable(url, `http error: ${answer.status} ${answer.statusText}`.trim());
+  throw unreadable(url, answer);
 }
 
-/** Connections that fail for every address of the site: the request for the page then says so itself. */
-const FOR_WHOLE_SITE: ReadonlySet<unknown> = new Set([
-  ...['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'],
-  ...['Certificate', 'TooManyRedirects'],
-]);
-
-function unreadable(url: URL, why: string): ToolError {
+function unreadable(url: URL, { status, statusText }: Response): ToolError {
+  const why = `http error: ${status} ${statusText}`.trim();
   const message = `Cannot fetch ${url.href}: its robots.txt cannot be read, which counts as a refusal: ${why}.`;
   return new ToolError('fetch_failed', message, {
-    details: { url: url.href, reason: 'RobotsUnreachable' },
+    details: { url: url.href, reason: 'RobotsUnreachable', status },
     hint: 'Try again later. With false as builtins.webFetch.respectRobots, pages are fetched without asking.',
   });
 }
