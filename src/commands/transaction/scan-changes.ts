@@ -10,7 +10,7 @@ import { LONGEST_PATH, spaceOf } from '../../platform/fs/tree-bytes.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
 import { conflictsOfMoves, type GoneTwice } from './moved-meanwhile.js';
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
-import { addsSetIds, SET_ID, SET_ID_OF_DIRECTORY, limitSetIds } from './set-ids.js';
+import { addsSetIds, limitSetIds, SET_ID, SET_ID_OF_DIRECTORY } from './set-ids.js';
 import {
   type EntryPrint,
   isOnlyOpened,
