@@ -190,13 +190,13 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
   });
 
   it.skipIf(findProgram('npm').length === 0)(
-    'comes within five seconds, not after the retries of a package manager: npm',
+    'comes at once, not after the retries of a package manager, which take a minute: npm',
     { tags: ['soak'] },
     async () => {
       const before = performance.now();
       const result = await bash(executorOf(), 'npm init -y && npm install express 2>/dev/null');
       expect(result.error?.details).toMatchObject({ refused_by_sandbox: ['name_lookup'] });
-      expect(performance.now() - before).toBeLessThan(5000);
+      expect(performance.now() - before).toBeLessThan(30_000);
     },
   );
 

@@ -46,7 +46,7 @@ describe('an output that is too long for its result', () => {
 
   it('holds both streams in the order of their arrival', { tags: ['soak'] }, async () => {
     const { outputRef = '' } = await bash(
-      'seq 1 20000; sleep 0.2; echo in between >&2; sleep 0.2; echo at the end',
+      'seq 1 20000; sleep 1; echo in between >&2; sleep 1; echo at the end',
     );
     const { output } = await executor.execute('read_file', { path: outputRef, start_line: 20_000 });
     expect(output).toBe('20000\nin between\nat the end\n');
