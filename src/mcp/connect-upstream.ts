@@ -174,7 +174,7 @@ async function headersOf(
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** `Bearer KEY` is repeated as `KEY` too. */
+/** A server may repeat `Bearer KEY` as `KEY` alone. */
 function withCredentials(header: string): readonly string[] {
   const [, credentials] = /^\S+ +(\S+)$/.exec(header) ?? [];
   return credentials === undefined ? [header] : [header, credentials];

@@ -172,7 +172,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     ]);
   });
 
-  it('answers an unknown tool as the protocol says, and names the nearest', async () => {
+  it('answers an unknown tool as the protocol requires, and suggests the most similar name', async () => {
     await using executor = open();
     const client = await connect(executor, { era });
     await expect(client.callTool({ name: 'pya', arguments: {} })).rejects.toMatchObject({
@@ -181,7 +181,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     });
   });
 
-  it('shows the person what the terminal would show, and runs what they accept', async () => {
+  it('shows the person the same as the terminal, and runs the calls that they accept', async () => {
     await using executor = open();
     const who = person('accept', {});
     const client = await connect(executor, { era, person: who });
@@ -194,7 +194,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(await executor.waiting()).toEqual([]);
   });
 
-  it('runs nothing that the person declines or leaves', async () => {
+  it('runs no call that the person declines or leaves', async () => {
     await using executor = open();
     const who = person('decline');
     const client = await connect(executor, { era, person: who });
@@ -223,7 +223,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(paid()).toHaveLength(1);
   });
 
-  it('takes edited arguments through the same gate', async () => {
+  it('evaluates edited arguments by the same rules', async () => {
     await using executor = open();
     const who = person('accept', { arguments: '{"two":"bob"}' });
     const client = await connect(executor, { era, person: who });
@@ -232,7 +232,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(paid()).toEqual([]);
   });
 
-  it("answers a retry with the client's own call id from the record", async () => {
+  it("answers a retry from the record by the client's own call id", async () => {
     await using executor = open({ approver: null });
     const first = await connect(executor, { era });
     const second = await connect(executor, { era });
@@ -297,7 +297,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(paid()).toHaveLength(1);
   });
 
-  it('cancels what the client takes back while it runs', async () => {
+  it('cancels a running call that the client withdraws', async () => {
     let begun = (): void => {};
     const running = new Promise<void>((resolve) => {
       begun = resolve;
@@ -328,7 +328,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     await expect.poll(() => ended).toBe(true);
   });
 
-  it('discards what the client takes back while its person is asked', async () => {
+  it('discards a call that the client withdraws while its person is asked', async () => {
     if (era === '2026-07-28') return;
     await using executor = open();
     const who = person('accept');
@@ -381,7 +381,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(waiting.map(({ requests }) => requests[0]?.args)).toEqual([{ to: 'eve' }]);
   });
 
-  it('a call that was taken back without a reason waited for approval for ever', async () => {
+  it('a call that was withdrawn without a reason waited for approval for ever', async () => {
     if (era === '2026-07-28') return;
     await using executor = open();
     const who = person('accept');
@@ -417,7 +417,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(seen.map(({ progress }) => progress)).toEqual(seen.map((_, index) => index + 1));
   });
 
-  it('links to the whole of an output that was cut, which can be read', async () => {
+  it('links to the whole of a truncated output, which can be read', async () => {
     const long = Array.from({ length: 5_000 }, (_, index) => `line ${index}`).join('\n');
     const print = defineTool({
       name: 'print',
@@ -439,7 +439,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
 });
 
 describe('a tool list over an executor', () => {
-  it('copies no definitions for a call, and has a tool that is registered later', async () => {
+  it('copies no definitions for a call, and includes a tool that is registered later', async () => {
     const registry = createRegistry([named('first')]);
     await using executor = open({ tools: registry });
     const client = await connect(executor, { era: '2026-07-28' });
@@ -475,7 +475,7 @@ describe('a question in revision 2026-07-28', () => {
     expect(paid()).toHaveLength(1);
   });
 
-  it('is answered once: used again, the state gives what came of the first use', async () => {
+  it('is answered once: a second use of the state returns the result of the first', async () => {
     await using executor = open();
     const { client, state } = await asked(executor);
     const answer = (action: string) =>
@@ -485,7 +485,7 @@ describe('a question in revision 2026-07-28', () => {
     expect(paid()).toEqual([]);
   });
 
-  it('answers at once run it once', async () => {
+  it('runs its call once after simultaneous answers', async () => {
     await using executor = open();
     const { client, state } = await asked(executor);
     const answers = Array.from({ length: 5 }, () =>
@@ -519,7 +519,7 @@ describe('a question in revision 2026-07-28', () => {
     expect(paid()).toEqual([]);
   });
 
-  it('is asked again where an answer is missing', async () => {
+  it('is asked again if an answer is missing', async () => {
     await using executor = open();
     const { client, state } = await asked(executor);
     const again = await client.callTool({ ...params, requestState: state } as never, {
@@ -529,7 +529,7 @@ describe('a question in revision 2026-07-28', () => {
     expect(paid()).toEqual([]);
   });
 
-  it('is asked again where the file it would change has changed', async () => {
+  it('is asked again if the file that its call changes has changed', async () => {
     const file = join(folder, 'a.txt');
     writeFileSync(file, 'before\n');
     await using executor = createExecutor({ root: folder, journal: join(folder, 'journal.db') });
@@ -558,7 +558,7 @@ describe('a question in revision 2026-07-28', () => {
 });
 
 describe('createMcpServer()', () => {
-  it('serves only what is asked for, and takes no call of anything else', async () => {
+  it('serves only the selected tools, and refuses calls of others', async () => {
     await using executor = open();
     const names = async (options: object) => {
       const client = await connect(executor, { era: '2026-07-28', options });
@@ -587,7 +587,7 @@ describe('createMcpServer()', () => {
       );
   });
 
-  it("asks the host's own approver where there is one", async () => {
+  it("asks the host's own approver, if there is one", async () => {
     const asked: string[] = [];
     await using executor = open({
       approver: (requests) => {
@@ -602,7 +602,7 @@ describe('createMcpServer()', () => {
     expect(who.asked).toEqual([]);
   });
 
-  it('keeps its key to its owner', async () => {
+  it('stores its key so that only its owner can read it', async () => {
     await using executor = open();
     const client = await connect(executor, { era: '2026-07-28', person: person('accept') });
     await client.callTool({ name: 'pay', arguments: { to: 'ada' } });

@@ -37,7 +37,7 @@ export interface ServedPlace {
   readonly decideWith?: (batchId: string) => string;
   /** Calls that were refused to a client, which may ask for them again in a later process. */
   readonly undelivered?: UndeliveredCalls;
-  /** Tools that are useless here. */
+  /** Tools that clients of this server cannot use. */
   readonly hidden?: readonly string[];
   /** Called before a client receives a list of the tools. */
   readonly onListed?: () => void;

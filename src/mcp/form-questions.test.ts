@@ -37,7 +37,7 @@ it('a value that the form of another server gives for an empty field was left ou
   expect(toContent(questions, filled)).toMatchObject({ name: 'Eve', age: 30 });
 });
 
-it('a value of a form that does not fit its own field fills nothing in', () => {
+it('a form value that does not fit its own field fills in nothing', () => {
   const properties = {
     age: { type: 'integer', default: 'old' },
     status: { type: 'string', enum: ['active'], default: 'gone' },

@@ -21,7 +21,7 @@ it('hides a value in texts, in names, and in JSON as text', () => {
   });
 });
 
-it('keeps short values, paths, and addresses apart from their credentials', () => {
+it('leaves short values, paths, and addresses without their credentials visible', () => {
   const { hide } = given(
     'short',
     tmpdir(),

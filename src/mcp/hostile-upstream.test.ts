@@ -161,7 +161,7 @@ it('the tools of a server with annotations were all said to contain invisible ch
   expect(hidesText({ ...plain, description: 'Says\u200b it back.' })).toBe(true);
 });
 
-it('an answer that is not as the protocol says was reported with all that a schema expects, as JSON', () => {
+it('an answer that violates the protocol was reported with everything that a schema expects, as JSON', () => {
   const issues = [
     {
       expected: 'string',
@@ -309,7 +309,7 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
     expect((await executor.execute(`up__${name}`, {})).error?.message).toContain(
       `its definition cannot be used: ${why}`,
     );
-  // Mended, it is new.
+  // The repaired tool counts as new.
   tools[1] = of('text');
   tools.push(of('later'));
   await theirs.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });

@@ -115,7 +115,7 @@ describe.each(ERAS)('MCP over HTTP in revision %s', (era) => {
 });
 
 describe('MCP over HTTP', () => {
-  it('refuses what has no token, and what a page of another origin or name sends', async () => {
+  it('refuses requests without a token, and those of pages with another origin or host name', async () => {
     const { serving } = await serve();
     const status = async (headers: Record<string, string>, url = serving.url): Promise<number> => {
       const response = await fetch(url, {

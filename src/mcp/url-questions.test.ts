@@ -66,7 +66,7 @@ async function open(era: Era, url: string, answer: QuestionAnswer | undefined) {
 }
 
 describe.each(ERAS)('a server in revision %s that sends the person to an address', (era) => {
-  it('learns that the person was there; the whole address and its host were shown', async () => {
+  it('learns that the person was there; the person saw the whole address and its host', async () => {
     const { executor, asked } = await open(era, 'https://xn--bcher-kva.test/a?b=c', { chosen: ['Opened'] });
     expect(await executor.execute('up__visit', {})).toMatchObject({ output: '{"action":"accept"}' });
     expect(asked.map(({ question }) => question)).toEqual([
@@ -89,7 +89,7 @@ describe.each(ERAS)('a server in revision %s that sends the person to an address
     'file:///etc/passwd',
     'https://bank.test@evil.test/',
     `https://a.test/${'a'.repeat(2_000)}`,
-  ])('asks the person nothing for %s', async (url) => {
+  ])('does not ask the person for %s', async (url) => {
     const { executor, asked } = await open(era, url, { chosen: ['Opened'] });
     const { output } = await executor.execute('up__visit', {});
     expect(output).toContain('{"action":"decline"}');
