@@ -8,6 +8,7 @@ import { isOrigin } from '../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../provenance/conversation-origins.js';
 import { ConversationLights } from '../provenance/lights.js';
 import { originOfCall } from '../provenance/origin-of-call.js';
+import { outputInWords } from '../providers/content-words.js';
 
 /** The recorded origins of a result. */
 export function originsOf(result: Pick<ToolResult, 'metadata'> | undefined): readonly Origin[] {
@@ -28,7 +29,8 @@ export function seenResult(
 ): SeenResult | undefined {
   const { callId, toolName, effects, result } = record;
   if (result === undefined) return undefined;
-  const { error, output, metadata } = result;
+  const { error, metadata } = result;
+  const output = outputInWords(result);
   const text = error === undefined ? output : `${error.message}\n${output}`;
   const said = originsOf(result);
   // A call that never ran has read nothing.

@@ -49,8 +49,12 @@ export interface RecordedCall {
   readonly conversation: string;
   /** The result that the model saw. Undefined: the call had none. */
   readonly seen: SeenResult | undefined;
-  /** The call was accepted after its conversation was last marked clean. */
-  readonly isAfterMark: boolean;
+  readonly batch: string;
+  /** In milliseconds since the epoch, like the other times; undefined: not recorded. */
+  readonly acceptedAt: number | undefined;
+  readonly finishedAt: number | undefined;
+  /** When its conversation was last marked clean; 0: never. */
+  readonly cleanAt: number;
 }
 
 /**
@@ -160,9 +164,16 @@ function toRecorded(record: Fields, cleanAt: number): readonly RecordedCall[] {
             result: answer,
           })
         : undefined,
-      isAfterMark: cleanAt > 0 && Number(more.at) >= cleanAt,
+      batch: String(more.batch ?? ''),
+      acceptedAt: timeOf(more.at),
+      finishedAt: timeOf(more.finishedAt),
+      cleanAt,
     },
   ];
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** An export can come from another program: effects that cannot be read may have read anything. */
@@ -216,7 +227,10 @@ function readFresh(name: string, text: string): readonly RecordedCall[] {
     changes: undefined,
     conversation: '',
     seen: undefined,
-    isAfterMark: false,
+    batch: '',
+    acceptedAt: undefined,
+    finishedAt: undefined,
+    cleanAt: 0,
   }));
 }
 
@@ -245,7 +259,8 @@ function ownCalls(batchId: string, calls: readonly CallRecord[], cleanAt: number
 }
 
 function fromRecord(record: CallRecord, cleanAt: number): RecordedCall {
-  const { callId, toolName, args, disposition, result, conversation } = record;
+  const { callId, toolName, args, disposition, result, conversation, batchId, acceptedAt, finishedAt } =
+    record;
   return {
     call: { id: callId, name: toolName, args },
     disposition,
@@ -254,6 +269,9 @@ function fromRecord(record: CallRecord, cleanAt: number): RecordedCall {
     changes: changesOf(result?.metadata),
     conversation,
     seen: seenResult(record),
-    isAfterMark: cleanAt > 0 && record.acceptedAt >= cleanAt,
+    batch: batchId,
+    acceptedAt,
+    finishedAt,
+    cleanAt,
   };
 }

@@ -8,7 +8,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { LaterPlace } from '../../later-place.js';
 import { openExecutor } from '../../open-executor.js';
-import { informedPolicy, RecordedOrigins } from '../../recorded-origins.js';
+import { informedPolicy } from '../../recorded-origins.js';
 import { resolvePlanning } from '../../resolve-planning.js';
 import { type AskedAfter, askedAfter, NOT_ASKED_AFTER } from './asked-after.js';
 import {
@@ -17,6 +17,7 @@ import {
   type RecordedCallsOptions,
   readRecordedCalls,
 } from './recorded-calls.js';
+import { SeenByThen } from './seen-by-then.js';
 
 export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
@@ -65,7 +66,7 @@ export async function replayCalls(
   const { executor: settings } = resolvePlanning(options, context);
   const recorded = await readRecordedCalls(source, options, context);
   let answer: PolicyAnswer | undefined;
-  const origins = new RecordedOrigins();
+  const origins = new SeenByThen();
   let conversation = '';
   const policy = informedPolicy(createAnalyzingPolicy(settings.policy), (args) =>
     origins.of(conversation, args),
@@ -81,20 +82,12 @@ export async function replayCalls(
   const replayed: Replayed[] = [];
   const leftOut = recorded.filter(({ call }) => hasLeftOut(call.args));
   // One at a time, because limits of a batch (its size, duplicate ids) do not apply.
-  const marked = new Set<string>();
   for (const one of recorded) {
-    if (one.isAfterMark && !marked.has(one.conversation)) {
-      marked.add(one.conversation);
-      origins.clear(one.conversation);
-    }
-    if (leftOut.includes(one)) {
-      origins.saw(one.conversation, one.seen);
-      continue;
-    }
+    origins.reach(one);
+    if (leftOut.includes(one)) continue;
     answer = undefined;
     conversation = one.conversation;
     const [planned] = (await executor.plan([one.call])).calls;
-    origins.saw(one.conversation, one.seen);
     if (planned === undefined) continue;
     const late = askingAfter(one, planned, answer, settings);
     const after = late ?? (await beyondAllowed(one, planned, answer, place, settings));
