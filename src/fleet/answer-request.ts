@@ -221,8 +221,6 @@ export class FleetRequests {
   /** The body as JSON; undefined if it is empty. */
   async #body(request: Request): Promise<unknown> {
     const { maxBodyBytes } = this.#fleet;
-    // Without `connection: close`: the server would reset the connection of a client that still sends, which then
-    // sees no answer.
     const tooLarge = new Refusal(413, 'too_large', `A request has at most ${maxBodyBytes} bytes.`);
     if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge;
     const parts: Uint8Array[] = [];

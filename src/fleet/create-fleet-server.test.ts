@@ -373,9 +373,9 @@ describe('a fleet server admits', () => {
     // Many clients read the answer only once everything is sent.
     await new Promise<void>((resolve, reject) => {
       socket.once('error', reject);
-      socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(bytes)]), (error) =>
-        error ? reject(error) : resolve(),
-      );
+      const half = Buffer.alloc(bytes / 2);
+      socket.write(Buffer.concat([Buffer.from(head), half]));
+      setTimeout(() => socket.write(half, (error) => (error ? reject(error) : resolve())), 1_000);
     });
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 413 .*"code":"too_large"/s);

@@ -24,6 +24,11 @@ export interface HttpLimits {
 /** How long a closing server waits for answers that are being sent, in milliseconds. */
 const SENDING_MS = 1_000;
 
+/** The status of an answer to a body that is too large. */
+const TOO_LARGE = 413;
+/** How long such a body is still received, in milliseconds. */
+const DISCARDING_MS = 10_000;
+
 /**
  * Serves HTTP at one address. @throws the operating system's error: the port is in use, or the address does not belong
  * to this machine
@@ -35,7 +40,11 @@ export async function serveHttp(
 ): Promise<HttpService> {
   // Node's own `Request` stays unchanged for the host program.
   const serverOptions = { connectionsCheckingInterval: 1_000, headersTimeout: 60_000 };
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false, serverOptions }) as Server;
+  const server = createAdaptorServer({
+    fetch: answerAfterBody,
+    overrideGlobalObjects: false,
+    serverOptions,
+  }) as Server;
   // Limits only the request: an answer may take as long as a person needs.
   server.requestTimeout = receiveMs;
   if (receiveMs > 0) server.headersTimeout = receiveMs;
@@ -74,4 +83,24 @@ export async function serveHttp(
       await closed;
     },
   };
+
+  async function answerAfterBody(request: Request): Promise<Response> {
+    const answer = await fetch(request);
+    if (answer.status === TOO_LARGE) await discardBody(request);
+    return answer;
+  }
+}
+
+/** Many clients read no answer before everything is sent, and the connection would be reset in the middle. */
+async function discardBody({ body }: Request): Promise<void> {
+  if (body === null || body.locked) return;
+  const reader = body.getReader();
+  const stop = systemClock.after(DISCARDING_MS, () => void reader.cancel().catch(() => {}));
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The client has disconnected.
+  } finally {
+    stop();
+  }
 }
