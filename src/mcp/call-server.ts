@@ -110,7 +110,16 @@ export class CallServer {
     result: ToolResult,
   ): Promise<CallToolResult | InputRequiredResult> {
     const batch = waitsFor(result);
-    return batch === undefined ? toCallToolResult(result) : this.#ask(asked, id, batch);
+    return batch === undefined ? this.#final(asked, id, result) : this.#ask(asked, id, batch);
+  }
+
+  /** Such a call may have been refused before: the next request for it is another call. */
+  #final({ name, args, conversation }: Asked, id: string, result: ToolResult): CallToolResult {
+    const { undelivered } = this.#parts;
+    const digest = callDigest(name, args);
+    if (!undelivered.isEmpty && undelivered.find(conversation, digest) === id)
+      undelivered.deliver(conversation, digest, id);
+    return toCallToolResult(result);
   }
 
   async #execute(
@@ -154,7 +163,7 @@ export class CallServer {
   ): Promise<CallToolResult | InputRequiredResult> {
     const request = await this.#requestOf(asked, callId, batch);
     // It was decided in the meantime, so its result is the answer.
-    if (request === undefined) return toCallToolResult(await this.#execute(asked, callId));
+    if (request === undefined) return this.#final(asked, callId, await this.#execute(asked, callId));
     if (!canBeAsked(asked.client)) return this.#refuse(asked, callId, request, batch);
     const digest = callDigest(asked.name, asked.args);
     const { conversation, context } = asked;
@@ -225,7 +234,7 @@ export class CallServer {
       undelivered.deliver(conversation, digest, callId);
       await this.#giveUp(batch);
     }
-    if (id === undefined) return toCallToolResult(result);
+    if (id === undefined) return this.#final(asked, kept, result);
     return refusal(result, [
       why ?? `${name} needs the approval of the person, and this client cannot ask them.`,
       // A rule that the person has written may not cover the call: this says why.
@@ -248,14 +257,15 @@ export class CallServer {
       const { callId } = state;
       const kept = this.#parts.asking.take(state.running);
       // The state was used before, or by a process that has ended: the journal holds the outcome.
-      if (kept === undefined) return toCallToolResult(await this.#execute(asked, callId));
+      if (kept === undefined) return this.#final(asked, callId, await this.#execute(asked, callId));
       kept.question.answer(inputResponses?.[QUESTION]);
       const answer = await goOn(this.#parts, asked, callId, kept.call);
       return isInputRequiredResult(answer) ? answer : this.#answered(asked, callId, answer);
     }
     const request = await this.#requestOf(asked, state.callId, state.batch);
     // Used before: the first use decided.
-    if (request === undefined) return toCallToolResult(await this.#execute(asked, state.callId));
+    if (request === undefined)
+      return this.#final(asked, state.callId, await this.#execute(asked, state.callId));
     return this.#decide(asked, state, request, readDecision(inputResponses?.[QUESTION], request));
   }
 
@@ -270,7 +280,7 @@ export class CallServer {
     if (decision.kind === 'again') return this.#ask(asked, callId, batch, decision.problem, round + 1);
     if (decision.kind === 'give_up') {
       await this.#giveUp(batch);
-      return toCallToolResult(await this.#execute(asked, callId));
+      return this.#final(asked, callId, await this.#execute(asked, callId));
     }
     const by = personAt(asked.client);
     const approver: Approver = ([now]) => {
@@ -292,10 +302,10 @@ export class CallServer {
       );
     } catch (error) {
       if (!isToolError(error, 'already_decided')) throw error;
-      return toCallToolResult(await this.#execute(asked, callId));
+      return this.#final(asked, callId, await this.#execute(asked, callId));
     }
     if (isInputRequiredResult(result)) return result;
-    if (waitsFor(result) === undefined) return toCallToolResult(result);
+    if (waitsFor(result) === undefined) return this.#final(asked, callId, result);
     // It differs from the picture that the person saw.
     const problem = `What ${request.toolName} would change has changed since you were asked.`;
     return this.#ask(asked, callId, batch, problem, round + 1);

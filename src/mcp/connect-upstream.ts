@@ -1,5 +1,10 @@
 import { resolve } from 'node:path';
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { commandEnvironment } from '../commands/command-environment.js';
 import { isWebAddress, type McpHeader, type McpServerSettings } from '../config/mcp-servers.js';
 import { expandReferences } from '../config/server-references.js';
@@ -60,6 +65,7 @@ async function connect(
     { name: 'toolexec', version: world.version },
     {
       capabilities: { elicitation: { form: {}, url: {} } },
+      listMaxPages: MOST_PAGES,
       versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, PROBE_MS) } },
     },
   );
@@ -73,12 +79,29 @@ async function connect(
     return client;
   } catch (error) {
     await end();
+    if (!(error instanceof Error)) throw error;
     const said = transport instanceof SpawnTransport ? given.hide(transport.errors).trim() : '';
-    if (said === '' || !(error instanceof Error)) throw error;
-    throw new Error(`${error.message.replace(/\.?$/, '.')} It said: ${said.slice(-500)}`, { cause: error });
+    const more = said === '' ? whyUnreachable(error, server) : `It said: ${said.slice(-500)}`;
+    if (more === '') throw error;
+    throw new Error(`${error.message.replace(/\.?$/, '.')} ${more}`, { cause: error });
   } finally {
     signal.removeEventListener('abort', end);
   }
+}
+
+/** The SDK reads as many pages of a list as it is told. */
+const MOST_PAGES = 1_000;
+const NOT_AUTHORIZED = 401;
+
+/** What the person can do, or the system's own reason; empty: the error says it. */
+function whyUnreachable(error: Error, { headers = {} }: McpServerSettings): string {
+  if (error instanceof SdkHttpError && error.status === NOT_AUTHORIZED)
+    return Object.keys(headers).length > 0
+      ? 'It does not accept what its headers contain: check the token in the configuration.'
+      : 'toolexec does not sign in (OAuth). Put a token into its headers, such as Authorization.';
+  let cause: unknown = error;
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+  return cause instanceof Error && cause !== error ? `${cause.message}.` : '';
 }
 
 /** A server that does not answer an unknown request uses the older revision. */

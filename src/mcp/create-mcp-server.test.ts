@@ -10,7 +10,6 @@ import { createMcpServer } from './create-mcp-server.js';
 import { connect, ERAS, person, textOf } from './fixtures/connect.js';
 import { keptUndelivered } from './kept-undelivered.js';
 import { mcpTools } from './mcp-tools.js';
-import { callDigest } from './request-state.js';
 import type { UndeliveredCalls } from './undelivered-calls.js';
 
 let folder: string;
@@ -278,6 +277,23 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(await executor.waiting()).toHaveLength(1);
   });
 
+  it('a call that was refused, and approved when it was asked again, answered the request after that too', async () => {
+    await using executor = open();
+    const ask = { name: 'pay', arguments: { to: 'ada' } };
+    const place = { undelivered: keptUndelivered(join(folder, 'undelivered.json')) };
+    for (const action of ['accept', 'decline', 'cancel'] as const) {
+      const before = paid().length;
+      const mute = await connect(executor, { era, place });
+      expect(textOf(await mute.callTool(ask))).toContain('toolexec approve');
+      const client = await connect(executor, { era, place, person: person(action) });
+      await client.callTool(ask);
+      expect(textOf(await mute.callTool(ask))).toContain('toolexec approve');
+      expect(paid()).toHaveLength(before + (action === 'accept' ? 1 : 0));
+      await client.callTool(ask);
+    }
+    expect(await executor.waiting()).toEqual([]);
+  });
+
   it('a waiting call runs once a rule allows it, and no longer waits', async () => {
     const refusing = open({ policy: { rules: [{ decision: 'allow', tool: 'pay' }] } });
     const place = { undelivered: keptUndelivered(join(folder, 'journal.db.mcp.json')) };
@@ -357,9 +373,11 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
         await client.notification({ method: 'notifications/cancelled', params: { requestId } });
     };
     let isLate = false;
+    let kept = 0;
     const undelivered: UndeliveredCalls = {
       ...file,
       keep(...call) {
+        kept += 1;
         if (isLate) void cancel();
         return file.keep(...call);
       },
@@ -369,16 +387,17 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     ask('ada').catch(() => {});
     await cancel();
     isLate = true;
+    const before = kept;
     ask('bob').catch(() => {});
-    await expect.poll(() => file.find('mcp/tests', callDigest('pay', { to: 'bob' }))).toBeDefined();
+    await expect.poll(() => kept).toBeGreaterThan(before);
     isLate = false;
     // A call that has been refused waits, even if another request for it is cancelled.
     expect(textOf(await ask('eve'))).toContain('toolexec approve');
     ask('eve').catch(() => {});
     await cancel();
     expect(textOf(await ask('eve'))).toContain('toolexec approve');
-    const waiting = await executor.waiting();
-    expect(waiting.map(({ requests }) => requests[0]?.args)).toEqual([{ to: 'eve' }]);
+    const waiting = async () => (await executor.waiting()).map(({ requests }) => requests[0]?.args);
+    await expect.poll(waiting).toEqual([{ to: 'eve' }]);
   });
 
   it('a call that was withdrawn without a reason waited for approval for ever', async () => {

@@ -290,6 +290,24 @@ describe('a gateway', () => {
     });
   });
 
+  it('a server that wants a sign-in, or is not there, was reported without a reason', async () => {
+    const http = createServer((_, response) => response.writeHead(401).end('no'));
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void http.close());
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const { gateway } = open({
+      open: { url },
+      token: { url, headers: { Authorization: 'Bearer some-token' } },
+      gone: { url: 'http://no-such-host.invalid/mcp' },
+    });
+    await gateway.connectAll();
+    expect(gateway.source.states.map(({ problem }) => problem)).toEqual([
+      expect.stringContaining('(HTTP 401). toolexec does not sign in (OAuth). Put a token into its headers'),
+      expect.stringContaining('check the token in the configuration'),
+      expect.stringMatching(/fetch failed\. getaddrinfo \w+ no-such-host\.invalid\./),
+    ]);
+  });
+
   it('restarts a dead server after a pause, and reports until then why it cannot be reached', {
     tags: ['soak'],
   }, async () => {
