@@ -96,7 +96,7 @@ async function checkSnapshot(answer: ApprovedCall, question: Question): Promise<
  * the policy would not ask.
  */
 export function askedAgain(ready: ReadyCall, snapshot: Snapshot, changed: readonly string[]): AskedCall {
-  const reason = `${ready.reason}; changed since it was shown: ${changed.join(', ')}`;
+  const reason = `${ready.reason.replace(/\.$/, '')}; changed since it was shown: ${changed.join(', ')}`;
   return { ready: ready.asking(true, reason), snapshot, changed };
 }
 
