@@ -163,7 +163,13 @@ export function withOpenWay<S extends PlacedStep, T>(step: S, take: (step: S) =>
 }
 
 function takeStep(step: Step): MadeChange {
-  return withOpenWay(step, STEPS[step.change.change]);
+  // A refused attempt may have taken half of the step.
+  let { isAgain } = step;
+  return withOpenWay(step, (one) => {
+    const attempt = { ...one, isAgain };
+    isAgain = true;
+    return STEPS[step.change.change](attempt);
+  });
 }
 
 /** The same for the directories with the new version: they are ours, and are empty at the end. */

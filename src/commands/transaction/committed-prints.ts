@@ -1,5 +1,5 @@
 import { timeSlices } from '../../platform/clock/time-slices.js';
-import { type BinaryPath, binaryEntry } from '../../platform/fs/binary-fs.js';
+import { type BinaryEntry, type BinaryPath, binaryEntry } from '../../platform/fs/binary-fs.js';
 import {
   type EntryPrint,
   insideOf,
@@ -26,7 +26,16 @@ export class ReadingBudget {
     if (entry === undefined) return undefined;
     this.#files--;
     this.#bytes -= entry.size;
-    return this.#files < 0 || this.#bytes < 0 ? printOf(entry) : printWithContent(path, entry);
+    return this.#files < 0 || this.#bytes < 0 ? printOf(entry) : printIfReadable(path, entry);
+  }
+}
+
+/** Its owner may have closed a file that is in place already, so this must not fail. */
+function printIfReadable(path: BinaryPath, entry: BinaryEntry): EntryPrint {
+  try {
+    return printWithContent(path, entry);
+  } catch {
+    return printOf(entry);
   }
 }
 

@@ -135,7 +135,13 @@ export function isSameVersion(one: BinaryPath, other: BinaryPath): boolean {
   const [a, b] = [binaryEntry(one), binaryEntry(other)];
   if (a === undefined || b === undefined || a.kind !== b.kind) return false;
   if (a.kind === 'dir' || a.mode !== b.mode || a.size !== b.size) return false;
-  return (a.dev === b.dev && a.ino === b.ino) || contentHash(one, a) === contentHash(other, b);
+  if (a.dev === b.dev && a.ino === b.ino) return true;
+  try {
+    return contentHash(one, a) === contentHash(other, b);
+  } catch {
+    // Its owner has closed it.
+    return false;
+  }
 }
 
 /**
