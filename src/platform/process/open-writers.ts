@@ -9,7 +9,7 @@ export interface SoughtFile {
   readonly name: string;
 }
 
-export interface OpenWriter {
+interface OpenWriter {
   readonly pid: number;
   /** The name of the program; empty if it has just ended. */
   readonly program: string;
