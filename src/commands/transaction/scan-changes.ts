@@ -10,7 +10,7 @@ import { LONGEST_PATH, spaceOf } from '../../platform/fs/tree-bytes.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
 import { conflictsOfMoves, type GoneTwice } from './moved-meanwhile.js';
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
-import { addsSetIds, limitSetIds, SET_ID, SET_ID_OF_DIRECTORY } from './set-ids.js';
+import { addsSetIds, normalizeSetIds, SET_ID, SET_ID_OF_DIRECTORY } from './set-ids.js';
 import {
   type EntryPrint,
   isOnlyOpened,
@@ -198,7 +198,7 @@ class Scan {
     }
     if (this.#isRefused(root, path, 'write', entry)) return;
     if (lower !== undefined && !this.#remove(root, path)) return;
-    if (limitSetIds(root, path, entry)) this.#leaveOut(root, path, SET_ID_OF_DIRECTORY);
+    if (normalizeSetIds(root, path, entry)) this.#leaveOut(root, path, SET_ID_OF_DIRECTORY);
     this.come.push({ change: 'create', kind: 'dir', root: root.index, path, after: plainPrint(entry) });
     await this.visit(root, path, false);
   }

@@ -19,7 +19,7 @@ export const SET_ID_OF_DIRECTORY = { ...SET_ID, isDirectory: true } as const;
  * final. Call it for the outer directory first.
  * @returns whether a bit was dropped
  */
-export function limitSetIds(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry): boolean {
+export function normalizeSetIds(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry): boolean {
   const mode = (entry.mode & 0o1777) | inheritedBy(root, path);
   if (mode !== entry.mode) setBinaryMode(`${root.upper}/${path}`, mode);
   return (entry.mode & 0o6000 & ~mode) !== 0;
