@@ -10,14 +10,8 @@ import { LONGEST_PATH, spaceOf } from '../../platform/fs/tree-bytes.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
 import { conflictsOfMoves, type GoneTwice } from './moved-meanwhile.js';
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
-import { addsSetIds, normalizeSetIds, SET_ID, SET_ID_OF_DIRECTORY } from './set-ids.js';
-import {
-  type EntryPrint,
-  isOnlyOpened,
-  isSameVersion,
-  type PlannedChange,
-  printOf,
-} from './transaction-plan.js';
+import { addsSetIds, normalizeSetIds, plainPrint, SET_ID, SET_ID_OF_DIRECTORY } from './set-ids.js';
+import { isOnlyOpened, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
 
 /** The result of a scan, without git's lock files. */
 interface Scanned extends Omit<ScannedChanges, 'gitLocks'> {
@@ -391,11 +385,6 @@ const REPLACED =
   'another program moved it, put something else in its place or changed its mode while the command ran';
 const REPLACES_KEPT = 'the directory that it would replace contains files that must stay';
 const GONE = 'another program removed or moved it while the command ran';
-
-/** Set-user-ID and set-group-ID never come from a command. */
-function plainPrint(entry: BinaryEntry): EntryPrint {
-  return printOf(entry, 0o1777);
-}
 
 function below(directory: BinaryPath, path: BinaryPath): BinaryPath {
   if (directory === '') return path;

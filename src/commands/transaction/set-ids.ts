@@ -5,6 +5,7 @@ import {
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
 import type { ScannedRoot } from './found-changes.js';
+import { type EntryPrint, printOf } from './transaction-plan.js';
 
 /*
  * Set-user-ID and set-group-ID never come from a command. But a new directory inherits set-group-ID from the one above,
@@ -30,6 +31,11 @@ function inheritedBy({ lower, upper }: ScannedRoot, path: BinaryPath): number {
   const [there, made] = [lower, upper].map((top) => binaryEntry(`${top}/${above}`));
   const parent = there?.kind === 'dir' ? there : made;
   return (parent?.mode ?? 0) & 0o2000;
+}
+
+/** The entry without these bits. */
+export function plainPrint(entry: BinaryEntry): EntryPrint {
+  return printOf(entry, 0o1777);
 }
 
 /** Whether a command has given a bit to a directory that existed before. */
