@@ -90,12 +90,12 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: 2 * Math.max(2, availableParallelism()),
     // What was compiled once is compiled again only when it has changed: a tenth of the time of a run.
     experimental: { fsModuleCache: true },
-    // Ten times what the slowest takes on a fast machine: it ends a test that hangs, and judges none by its time.
-    testTimeout: 60_000,
+    // Thirty times what the slowest takes on a fast machine: it ends a test that hangs, and judges none by its time.
+    testTimeout: 180_000,
     // The first that needs the command builds it.
     hookTimeout: 120_000,
     // A busy machine may be slow to come to what is waited for.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
     // `npm test` and the short soak leave them out: variants, races and floods of what another test of the same file shows.
     tags: [{ name: 'soak' }],

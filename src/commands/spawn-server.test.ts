@@ -56,7 +56,7 @@ function waitingShells(server: number): number[] {
 describe.skipIf(process.platform !== 'linux')('commands that the spawn server starts', () => {
   beforeAll(async () => {
     await serverPid();
-  }, 30_000);
+  });
 
   it('can still be started if the pipes of the server are removed, and running ones continue', async () => {
     const running = run('sleep 1; echo done');
@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect((await running).stdout.head).toBe('done\n');
     // The server has created new pipes.
     await serverPid();
-  }, 30_000);
+  });
 
   it('report exactly their exit code or signal', async () => {
     for (const code of [0, 1, 2, 126, 127, 128, 129, 130, 137, 141, 143, 255]) {
@@ -142,7 +142,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
       await new Promise((resolve) => setTimeout(resolve, 50));
       renameSync(place, `${place}-${round}`);
     }
-  }, 30_000);
+  });
 
   it('start even before the waiting shell has begun to listen', {
     tags: ['soak'],
@@ -164,7 +164,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     for (const pid of waiting) process.kill(pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await run('echo fine')).stdout.head).toBe('fine\n');
-  }, 30_000);
+  });
 
   it('have pipes that can be opened by name', async () => {
     const { stdout, stderr, exitCode } = await run('echo out > /dev/stdout; echo err > /dev/stderr');
@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect(living(token)).toEqual([]);
     expect((await run('echo fine')).stdout.head).toBe('fine\n');
     expect(await serverPid()).not.toBe(server);
-  }, 60_000);
+  });
 
   it('leave no named pipe behind', async () => {
     await run('true');

@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')(
         await release();
         expect(helpers()).toEqual([]);
       }
-    }, 60_000);
+    });
 
     it('keeps them for a running command', async () => {
       const release = useCommandHelpers();

@@ -68,5 +68,5 @@ describe('when the program ends in another way', () => {
     await killAndWait(host, 'SIGKILL');
     expect(await leftOf(token)).toEqual([]);
     await expect.poll(() => hosts.shells()).toEqual([]);
-  }, 60_000);
+  });
 });

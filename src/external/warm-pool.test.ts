@@ -322,7 +322,7 @@ describe('the pool', () => {
     expect(isAlive(pid)).toBe(true);
     host.kill('SIGKILL');
     await expect.poll(() => isAlive(pid), { timeout: 40_000 }).toBe(false);
-  }, 90_000);
+  });
 });
 
 const WARM_HOST = bundleProgram(fileURLToPath(new URL('./fixtures/warm-host.ts', import.meta.url)));

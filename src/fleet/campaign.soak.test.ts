@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)(
 
     beforeAll(async () => {
       cluster = await startPostgres({ fsync: true, connections: 120 });
-    }, 60_000);
+    });
 
     afterAll(() => {
       cluster?.end();

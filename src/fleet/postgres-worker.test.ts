@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)(
 
     beforeAll(async () => {
       cluster = await startPostgres();
-    }, 60_000);
+    });
 
     afterAll(() => cluster?.end());
 
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)(
         details: { executed: 'maybe' },
       });
       expect(log.filter((line) => line === 'long begins')).toHaveLength(1);
-    }, 30_000);
+    });
 
     it('send the key of each answered call', async () => {
       const tool = probeTool('work', () => 'done', { effects: () => [] });
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)(
         .toBeGreaterThan(0);
       const recorded = await listening.call(heard[0] as never);
       expect(recorded?.result?.output).toBe('done');
-    }, 30_000);
+    });
 
     describe('that run a cancelled call', () => {
       /** The times from the request to the abort of the tool, in milliseconds. */

@@ -116,7 +116,7 @@ describe('tenants', () => {
     expect(most('work')).toBe(2);
     await free.run(calls('b', 6, 60));
     expect(most('work')).toBeGreaterThan(2);
-  }, 20_000);
+  });
 
   it('have calls above a quota of a label held back, and other calls not', async () => {
     const { hostOf, startWorker, most } = newFleet();
@@ -127,7 +127,7 @@ describe('tenants', () => {
     expect(most('work')).toBe(1);
     await hostOf({ quotas: { labels: { gpu: 1 } } }).run(calls('b', 6, 60));
     expect(most('work')).toBeGreaterThan(1);
-  }, 20_000);
+  });
 
   it.each([
     ['fleet.quotas', 3],

@@ -47,7 +47,7 @@ describe('a journal that several processes use', () => {
     expect(await journal.unfinished()).toEqual([]);
     await journal.close();
     expect(verifyJournal(path)).toMatchObject({ intact: true });
-  }, 60_000);
+  });
 
   it('loses no acknowledged record, even if they are killed at any instant', {
     tags: ['soak'],

@@ -221,7 +221,7 @@ describe('a gateway', () => {
       ['wrong', true],
       ['away', true],
     ]);
-  }, 60_000);
+  });
 
   it('a program whose list could not be read stayed, and each next call started one more', async () => {
     const pinned = { name: 'echo', inputSchema: { type: 'object' as const } };
@@ -233,7 +233,7 @@ describe('a gateway', () => {
     expect(error?.message).toContain('there is no list');
     expect(processes()).toEqual([]);
     await gateway.close();
-  }, 120_000);
+  });
 
   it('a gateway whose client had gone waited for a list that never came', async () => {
     const { gateway } = open({ mute: withoutList('') }, { os: 'off' });
@@ -243,7 +243,7 @@ describe('a gateway', () => {
     await connecting;
     expect(processes()).toEqual([]);
     expect(gateway.source.states[0]?.problem).toContain('Connection closed');
-  }, 120_000);
+  });
 
   it('a gateway whose client had gone waited for a server that never answers', async () => {
     let asked = (): void => {};
@@ -402,7 +402,7 @@ describe('a gateway', () => {
     expect(problems[3]).toContain('the variable NOT_SET is not set');
     const all = JSON.stringify([said, broken, live, warnings, problems]);
     expect(all).not.toMatch(/swordfish|pass-of-the-link|opens-every-door/);
-  }, 60_000);
+  });
 
   it('believes only a trusted server about its effects', async () => {
     await trust('up', upstream());

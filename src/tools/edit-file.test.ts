@@ -270,7 +270,7 @@ describe('edit_file through the executor', () => {
     expect([text('f'), readdirSync(root)]).toEqual(['theirs', ['f']]);
   });
 
-  test('loses no edit when several processes edit one file at once', { timeout: 120_000 }, async () => {
+  test('loses no edit when several processes edit one file at once', async () => {
     const root = folder();
     writeFileSync(join(root, 'f'), 'first\n// end\n');
     const [processes, edits] = [3, 6];

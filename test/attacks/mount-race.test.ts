@@ -62,7 +62,7 @@ for (;;) {
 }
 `;
 
-describe.skipIf(why)(`sandboxes that are built in a race for links${why}`, { timeout: 120_000 }, () => {
+describe.skipIf(why)(`sandboxes that are built in a race for links${why}`, () => {
   it('neither show nor provide anything outside', async () => {
     const swapper = spawn(process.execPath, [
       '-e',

@@ -34,7 +34,7 @@ describe.runIf(process.platform === 'linux')(`${OPERATIONS} operations in a race
     expect(isRaced).toBe(true);
   });
 
-  it.each(KINDS)('%s by a path that was checked: some escape', { timeout: 60_000 }, async (kind) => {
+  it.each(KINDS)('%s by a path that was checked: some escape', async (kind) => {
     const field = await openBattlefield();
     const end = performance.now() + 45_000;
     const isOver = ({ escapes }: Score) => escapes >= 5 || performance.now() > end;

@@ -113,7 +113,7 @@ describe('toolexec chat, in a script', () => {
     expect(listed).toMatchObject([{ size: 1, calls: [{ toolName: 'read_file' }] }]);
     const report = JSON.parse((await toolexec.run(['journal', 'report', '--json'])).stdout);
     expect(report).toMatchObject({ batches: 1, calls: 1, tools: [{ toolName: 'read_file' }] });
-  }, 60_000);
+  });
 
   it('tells the model the working directory, and the content of AGENTS.md only if the person has configured that', async () => {
     toolexec.write('root/AGENTS.md', 'Use tabs.\n');
@@ -132,7 +132,7 @@ describe('toolexec chat, in a script', () => {
     ]);
     await toolexec.run(words('hi', '--print', '--config', toolexec.write('own.toml', asking)));
     expect(systems[2]).toContain("The project's AGENTS.md:\n\nUse tabs.");
-  }, 60_000);
+  });
 
   it('shows the three lights when a call has turned one on, and not again', async () => {
     writeFileSync(join(toolexec.root, 'a.txt'), 'forty-two\n');
@@ -153,7 +153,7 @@ describe('toolexec chat, in a script', () => {
     // bug: the lights of a continued conversation were out.
     expect(lightsOf((await go('--resume')).stderr)).toEqual([expect.stringContaining(lights)]);
     expect(lightsOf((await go()).stderr)).toBeNull();
-  }, 60_000);
+  });
 
   it('ignores an AGENTS.md that is a link out of the root', async () => {
     symlinkSync(toolexec.write('secret', 'hunter2'), join(toolexec.root, 'AGENTS.md'));
@@ -161,7 +161,7 @@ describe('toolexec chat, in a script', () => {
     const config = toolexec.write('own.toml', '[chat]\nagents_file = true\n');
     await toolexec.run(words('hi', '--print', '--config', config));
     expect(systems[0]).not.toContain('hunter2');
-  }, 60_000);
+  });
 
   it('approves files that run later only with --approve-later-code', async () => {
     const [make, done] = [
@@ -176,7 +176,7 @@ describe('toolexec chat, in a script', () => {
     expect(existsSync(join(toolexec.root, 'Makefile'))).toBe(false);
     await toolexec.run(words('write it', '--print', '--yes', '--approve-later-code'));
     expect(readFileSync(join(toolexec.root, 'Makefile'), 'utf8')).toBe('x');
-  }, 60_000);
+  });
 
   it('reads its prompt from a pipe, and writes everything as JSON', async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'done' }];
@@ -195,13 +195,13 @@ describe('toolexec chat, in a script', () => {
     expect(types).toContain('call');
     expect(types).toContain('completed');
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
-  }, 60_000);
+  });
 
   it('exits with 3 if a call needs approval and there is no person', async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'I may not.' }];
     const { code, stdout } = await toolexec.run(words('write b', '--print'));
     expect([code, stdout, existsSync(join(toolexec.root, 'b'))]).toEqual([3, 'I may not.\n', false]);
-  }, 60_000);
+  });
 
   it('continues the last conversation, or a named one', async () => {
     script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
@@ -212,7 +212,7 @@ describe('toolexec chat, in a script', () => {
     expect(rolesOf(2)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
     const { code, stderr } = await toolexec.run(words('x', '--print', '--resume', 'other'));
     expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot resume "other"')]);
-  }, 60_000);
+  });
 
   it('accepts the options of run: calls by id, after a failure, in a given format', async () => {
     const calls: Answer['calls'] = ['a', 'b', 'c'].map((path) => [
@@ -241,7 +241,7 @@ describe('toolexec chat, in a script', () => {
     expect(await refused('--again')).toEqual([2, expect.stringContaining('Cannot chat with --again')]);
     expect(await refused('--format', 'openai')).toEqual([2, expect.stringContaining('--print --json')]);
     expect(requests).toHaveLength(4);
-  }, 60_000);
+  });
 
   it('defers calls, and continues with their results once they are approved', async () => {
     script = [
@@ -262,7 +262,7 @@ describe('toolexec chat, in a script', () => {
       role: 'tool',
       content: expect.stringContaining('1 byte'),
     });
-  }, 60_000);
+  });
 
   it('defers a sub-agent, which works with the model of the conversation once it is approved', {
     tags: ['soak'],
@@ -309,13 +309,13 @@ describe('toolexec chat, in a script', () => {
       2,
       [expect.stringContaining('there is no conversation here')],
     ]);
-  }, 60_000);
+  });
 
   it('fails with what the provider says', async () => {
     const { code, stdout, stderr } = await toolexec.run(words('hi', '--print'));
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('the key is wrong');
-  }, 60_000);
+  });
 
   it('is cancelled by a signal', { tags: ['soak'], timeout: 60_000 }, async () => {
     script = ['hangs'];
@@ -355,7 +355,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(shown.replace(/\s+/g, ' ')).toContain('chat --resume chat:');
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
     expect(rolesOf(2)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
-  }, 60_000);
+  });
 
   it('says at the first Ctrl-C in an empty line how to leave, and leaves at the second', {
     tags: ['soak'],
@@ -507,7 +507,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     );
     expect([code, stdout.endsWith('Here I am.\n')]).toEqual([0, true]);
     expect(shown).toContain('toolexec: cancelled');
-  }, 60_000);
+  });
 
   it('accepts results typed by the person in mode parse_only', {
     tags: ['soak'],

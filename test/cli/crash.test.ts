@@ -41,7 +41,7 @@ describe('toolexec tools crash', () => {
     ]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^PASSED: \d+ kills in \d+ rounds of 1 call \(\d+ steps of the journal/);
-  }, 120_000);
+  });
 
   it('fails a tool whose probe lies, and reports the place', async () => {
     const module = writeModule(`() => 'not_applied'`);
@@ -55,7 +55,7 @@ describe('toolexec tools crash', () => {
       callId: 'a',
       message: 'Its effect has happened, and its result is cancelled, executed: no.',
     });
-  }, 120_000);
+  });
 
   it.each([
     [['./no-such.mjs'], /^toolexec: Cannot import the tools' module .*no-such\.mjs/],

@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)(
     beforeAll(async () => {
       cluster = await startPostgres();
       cluster.sql('CREATE DATABASE fleet');
-    }, 60_000);
+    });
 
     afterAll(() => cluster?.end());
 
@@ -121,7 +121,7 @@ describe.skipIf(missing !== undefined)(
       for (const child of children) child.kill('SIGTERM');
       const ends = await Promise.all(children.map((child) => ended(child)));
       expect(ends.slice(0, 2).map(({ code }) => code)).toEqual([0, 0]);
-    }, 120_000);
+    });
 
     it('call, undo a call, serve MCP and chat over the database of fleet.url', {
       tags: ['soak'],

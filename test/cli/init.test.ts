@@ -48,7 +48,7 @@ async function projectOf(host: string) {
 }
 
 describe('toolexec init', () => {
-  it('writes a project that passes its own test', { timeout: 60_000 }, async () => {
+  it('writes a project that passes its own test', async () => {
     expect(await (await projectOf('ai-sdk')).runTest()).toMatch(/pass 1\n[\s\S]*fail 0\n/);
   });
 

@@ -64,5 +64,5 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser (skipped where th
       await browser.close();
       rmSync(path);
     }
-  }, 60_000);
+  });
 });

@@ -42,7 +42,7 @@ describe('a person who misreads the screen', () => {
 });
 
 describe.skipIf(!hasTerminal)('the same at a terminal (skipped where python3 has no pty)', () => {
-  it('runs the calls that two sequences choose', { timeout: 120_000 }, async () => {
+  it('runs the calls that two sequences choose', async () => {
     builtCommand();
     expect(await neverRunsWhatWasNotChosen([274, 364], misread)).toBe(4);
   });

@@ -342,7 +342,7 @@ describe('toolexec policy, of a journal', () => {
       'echo one',
     );
     expect(await toolexec.run(['policy', 'suggest', asked, '--journal', named])).toMatchObject({ code: 2 });
-  }, 60_000);
+  });
 
   it('says that there is none', async () => {
     const refused = await toolexec.run(['policy', 'suggest']);

@@ -137,7 +137,7 @@ describe.skipIf(WHY_NOT !== '' || !hasTerminal)(
       const { code, stdout } = await sit('auto', ['? keys', 'r'], ['(Enter: none)', 'because-77\r']);
       expect([code, stdout]).toEqual([1, expect.stringContaining('because-77')]);
       expect(existsSync(at('new'))).toBe(false);
-    }, 60_000);
+    });
   },
 );
 

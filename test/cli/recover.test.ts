@@ -165,7 +165,7 @@ describe('toolexec journal recover', () => {
       expect((await toolexec.run(words)).stderr).toContain('there is no journal');
     }
     expect([existsSync(journal), existsSync(toolexec.state)]).toEqual([false, false]);
-  }, 60_000);
+  });
 
   it('refuses a name without a waiting batch, and a file that is not a journal', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });

@@ -301,7 +301,7 @@ describe.skipIf(!hasTerminal)(
       expect(JSON.parse(stdout)).toMatchObject([{ output: 'Color: Blue\nName: Other: Ada' }]);
       expect(shown).toContain('There is no choice 7.');
       expect(code).toBe(0);
-    }, 60_000);
+    });
   },
 );
 
@@ -310,7 +310,7 @@ describe.skipIf(!hasTerminal)(
   () => {
     const HANG_UP = 128 + 1;
 
-    it('of run: the call is recorded as refused', { timeout: 60_000 }, async () => {
+    it('of run: the call is recorded as refused', async () => {
       const { code } = await run([NEW], [[QUESTION, null]]);
       expect([code, isThere('new')]).toEqual([HANG_UP, false]);
       const { stdout } = await toolexec.run(['journal', 'show', 'c', '--journal', journal]);

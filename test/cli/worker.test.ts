@@ -37,7 +37,7 @@ it('runs the calls of a host in another process, lists what it serves, and drain
   expect(code).toBe(0);
   expect(stderr).toMatch(/worker [\w-]+ serves .* \(labels files, 2 calls at once\)/);
   expect(stderr).toContain('drained');
-}, 60_000);
+});
 
 eachOf(
   [
@@ -102,4 +102,4 @@ it('bug: a worker whose database cannot be reached reported nothing', async () =
   child.kill('SIGTERM');
   expect((await end).code).toBe(0);
   expect(said.match(/could not use its journal/g)).toHaveLength(1);
-}, 60_000);
+});

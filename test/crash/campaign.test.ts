@@ -50,7 +50,7 @@ describe('a process that is killed', () => {
     const { problems, passed } = await runTrial(part, { unfenced: true });
     expect(passed).toBe(false);
     expect(problems.map(({ kind }) => kind)).toContain('ran_twice');
-  }, 120_000);
+  });
 });
 
 /** How the file tools change files, and how often each may occur in a batch. */

@@ -74,7 +74,7 @@ describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothin
     expect(refused[0]?.error?.hint).toMatch(/full|no space/i);
     // A call that could not be claimed has not run, and a call that ran has reported it.
     expect(paid()).toEqual(ok);
-  }, 120_000);
+  });
 
   it('runs nothing when the journal can only be read', async () => {
     const first = await run(process.execPath, [PROGRAM, DOOR, journal, ledger, '1']);
@@ -85,7 +85,7 @@ describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothin
     expect(seen[1]?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'no' } });
     expect(seen[1]?.error?.hint).toMatch(/read-only|readonly|cannot be written/i);
     expect(paid()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a journal whose file was damaged', () => {
@@ -108,7 +108,7 @@ describe('a journal whose file was damaged', () => {
       expect(paid().filter((id) => id !== 'pay_40')).toEqual([]);
       expect(found).toBe(true);
     }
-  }, 120_000);
+  });
 });
 
 function damagePage(path: string, page: number): void {

@@ -109,7 +109,7 @@ const WRITE = { tool: 'mcp__toolexec__write_file', input: { path: 'new.txt', con
 const BASH = { tool: 'Bash', input: { command: 'touch new.txt', description: 'x' } };
 
 describe.each(VERSIONS)('claudeAgent() in the Claude Agent SDK %s', (version) => {
-  it('asks the approver, and runs what was approved', { timeout: 60_000 }, async ({ skip }) => {
+  it('asks the approver, and runs what was approved', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const { asked, results, wrote, tools } = await play({ version, ...WRITE });
     expect([asked, wrote]).toEqual([['Create new.txt (4 bytes)'], true]);
@@ -120,7 +120,7 @@ describe.each(VERSIONS)('claudeAgent() in the Claude Agent SDK %s', (version) =>
     expect([denied.asked.length, denied.wrote]).toEqual([1, false]);
   });
 
-  it('gives a structured answer (the hook refused it)', { timeout: 60_000 }, async ({ skip }) => {
+  it('gives a structured answer (the hook refused it)', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const schema = { type: 'object', properties: { answer: { type: 'number' } }, required: ['answer'] };
     const options = { outputFormat: { type: 'json_schema', schema } };
@@ -130,9 +130,7 @@ describe.each(VERSIONS)('claudeAgent() in the Claude Agent SDK %s', (version) =>
     });
   });
 
-  it('runs nothing that was not asked about, whatever was forgotten', { timeout: 120_000 }, async ({
-    skip,
-  }) => {
+  it('runs nothing that was not asked about, whatever was forgotten', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const allowed = { allowedTools: [WRITE.tool, 'Bash'] };
     const scenes: Scene[] = [
@@ -148,7 +146,7 @@ describe.each(VERSIONS)('claudeAgent() in the Claude Agent SDK %s', (version) =>
     }
   });
 
-  it('fits the types of the SDK in both kinds of resolution', { timeout: 120_000 }, async ({ skip }) => {
+  it('fits the types of the SDK in both kinds of resolution', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const program = `import { type Options, query } from '${SDK}';
 import { createExecutor } from 'toolexec';
@@ -188,7 +186,7 @@ export const running = query({ prompt: 'x', options: tools });
 });
 
 describe('toolexec init claude-agent', () => {
-  it('writes a project that passes its own test', { timeout: 120_000 }, async ({ skip }) => {
+  it('writes a project that passes its own test', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const project = join(placeOf(VERSIONS[1]), 'project');
     expect(await toolexec.run(['init', 'claude-agent', project])).toMatchObject({ code: 0 });

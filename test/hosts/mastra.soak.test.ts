@@ -148,9 +148,7 @@ console.log(JSON.stringify(seen));
 `;
 
 describe.each(VERSIONS)('mastraTools() in Mastra %s', (version) => {
-  it('suspends for approval, runs what was approved once, and nothing else', { timeout: 120_000 }, async ({
-    skip,
-  }) => {
+  it('suspends for approval, runs what was approved once, and nothing else', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const place = placeOf(version);
     writeFileSync(join(place, 'program.mjs'), PROGRAM);
@@ -169,7 +167,7 @@ describe.each(VERSIONS)('mastraTools() in Mastra %s', (version) => {
     });
   });
 
-  it('fits the types of Mastra in both kinds of resolution', { timeout: 120_000 }, async ({ skip }) => {
+  it('fits the types of Mastra in both kinds of resolution', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const place = placeOf(version);
     const program = `import { Agent } from '@mastra/core/agent';
@@ -216,7 +214,7 @@ export const agent = new Agent({ id: 'a', name: 'a', instructions: 'i', model: '
 });
 
 describe('examples/mastra.ts', () => {
-  it('runs its agent where Mastra is installed', { timeout: 120_000 }, async ({ skip }) => {
+  it('runs its agent where Mastra is installed', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const place = join(placeOf(VERSIONS[1]), 'examples');
     cpSync(join(ROOT, 'examples/mastra'), join(place, 'mastra'), { recursive: true });
@@ -229,7 +227,7 @@ describe('examples/mastra.ts', () => {
 });
 
 describe('toolexec init mastra', () => {
-  it('writes a project that passes its own test', { timeout: 120_000 }, async ({ skip }) => {
+  it('writes a project that passes its own test', async ({ skip }) => {
     skip(missing !== undefined, missing);
     const project = join(placeOf(VERSIONS[1]), 'project');
     expect(await toolexec.run(['init', 'mastra', project])).toMatchObject({ code: 0 });

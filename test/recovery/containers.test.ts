@@ -25,7 +25,7 @@ describe.skipIf(!canContain)('a process of another container (skipped where none
     const [batch] = await executorFor({ root, journal }).recover();
     expect(batch?.calls.map(({ result }) => result?.error?.code)).toEqual(['outcome_unknown', 'cancelled']);
     expect(verifyJournal(journal)).toMatchObject({ intact: true });
-  }, 60_000);
+  });
 
   it('is left alone while it lives', async () => {
     const { root, journal } = newDesk();
@@ -47,7 +47,7 @@ describe.skipIf(!canContain)('a process of another container (skipped where none
       .poll(async () => (await executor.recover())[0]?.calls[0]?.result?.error?.code)
       .toBe('outcome_unknown');
     expect(readFileSync(file, 'utf8')).toBe('sent\n');
-  }, 90_000);
+  });
 });
 
 /** Another process that has the journal open, with a call of a process that is invisible from here. */
@@ -84,5 +84,5 @@ describe('a process that cannot be seen', () => {
     expect(result?.success).toBe(true);
     await executor.close();
     expect(verifyJournal(path)).toMatchObject({ intact: true });
-  }, 60_000);
+  });
 });

@@ -139,5 +139,5 @@ describe('what a killed process left', () => {
     const { last, files } = await recoverAfter({ at: 'after put', nth: 4, calls });
     expect(summary(last)).toBe('applied');
     expect(files).toEqual({ a: 'ONE\n', b: 'TWO\n', new: 'new\n' });
-  }, 90_000);
+  });
 });

@@ -73,7 +73,7 @@ describe('a response that never came to its end', () => {
     ]);
     expect(batch).toMatchObject({ waits: true, waitsFor: 'recovery' });
     expect(filesOf(root)).toEqual({ one: 'one', two: 'two' });
-  }, 60_000);
+  });
 });
 
 describe.each(['file', 'memory'])('executor.receive() with a journal in %s', (kind) => {

@@ -93,7 +93,7 @@ describe('an undo that is killed', () => {
       details: { executed: 'maybe' },
     });
     expect(filesOf(root)).toMatchObject({ a: 'mine', gone: 'mine' });
-  }, 60_000);
+  });
 });
 
 describe('directories that a call has made', () => {

@@ -32,7 +32,7 @@ async function refusedOf(command: string): Promise<readonly string[]> {
   return changes?.refused.map(({ path, reason }) => `${path}: ${reason}`) ?? ['nothing was looked at'];
 }
 
-describe.skipIf(WHY_NOT !== '')(`denied names in dependency folders${WHY_NOT}`, { timeout: 120_000 }, () => {
+describe.skipIf(WHY_NOT !== '')(`denied names in dependency folders${WHY_NOT}`, () => {
   it.skipIf(!hasNpm)('are kept, seen by later commands, replaced and removed: npm install', async () => {
     here.outside(
       `mkdir -p lib/test lib/.vscode; echo '{"name":"lib","version":"1.0.0"}' >lib/package.json; echo '${KEY}' >lib/test/server.key; echo A=1 >lib/.env.test; echo '{}' >lib/.vscode/settings.json; mv lib ..; ` +
@@ -114,7 +114,7 @@ async function bash(executor: Executor, command: string): Promise<ToolResult | u
   return result;
 }
 
-describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, () => {
   it('are kept if a person approved a command that names them, and hidden from then on', {
     tags: ['soak'],
   }, async () => {

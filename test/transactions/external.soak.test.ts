@@ -17,5 +17,5 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls many | wc -l').trim()).toBe('5000');
     await opened.executor.undo('c1');
     expect(existsSync(join(shop.root, 'many'))).toBe(false);
-  }, 120_000);
+  });
 });

@@ -43,7 +43,7 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
       'y3',
     ]);
     expect(here.outside('git ls-files | wc -l')).toBe('7\n');
-  }, 60_000);
+  });
 
   it('succeed if both conversations commit without a pause', {
     tags: ['soak'],

@@ -55,7 +55,7 @@ function orderOf(parent: string): readonly string[] {
 
 const RECORDED = ['journal.db-wal'];
 
-describe.skipIf(WHY_NOT !== '')(`the system calls of a commit${WHY_NOT}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NOT !== '')(`the system calls of a commit${WHY_NOT}`, () => {
   it('sync the content, then the plan, and the changes before the result is recorded', () => {
     const order = orderOf(tmpdir());
     expect(order.slice(0, 6)).toEqual([

@@ -21,7 +21,7 @@ const refused = async (command: string): Promise<readonly string[]> => {
 const put = (path: string, text: string): void => writeFileSync(join(here.root, path), text);
 const taken = (path: string): string => readFileSync(join(here.root, path), 'utf8');
 
-describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, () => {
   beforeEach(() => {
     here.outside(
       `git init -q -b main; ${ME}; mkdir api; echo one >api/.env; echo a >a; git add -Af; git commit -qm one;` +
@@ -228,7 +228,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
 const WIDE = useKeptApart({ deniedPatterns: ['secrets/**'] });
 
 describe.skipIf(WHY_NOT !== '')(`a hidden directory of which git tracks a part${WHY_NOT}`, () => {
-  it('shows that part, and nothing else', { timeout: 60_000 }, async () => {
+  it('shows that part, and nothing else', async () => {
     WIDE.outside(
       `git init -q -b main; ${ME}; mkdir -p secrets/deep; echo one >secrets/deep/a; git add -Af; git commit -qm one; echo mine >secrets/mine; echo mine >secrets/deep/mine`,
     );

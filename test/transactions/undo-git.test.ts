@@ -16,7 +16,7 @@ const SET_UP =
 /** Empty for a repository that is whole, and whose working tree equals the commit. */
 const CHECK = 'git fsck --strict 2>&1 | grep -v dangling; git status --porcelain';
 
-describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, () => {
   let around = '';
   let root = '';
   let executor: Executor;

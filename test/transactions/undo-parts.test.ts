@@ -98,7 +98,7 @@ describe.skipIf(WHY_NOT !== '')(`the undo of a call whose commands change${WHY_N
       [{ path: `${place.root}/f`, reason: 'it was changed since' }],
     ]);
     expect(outside('cat f g')).toBe('mine\na\n');
-  }, 60_000);
+  });
 
   it('bug: a success where the process died before the first command was undone', async () => {
     outside('echo a >f');
@@ -113,5 +113,5 @@ describe.skipIf(WHY_NOT !== '')(`the undo of a call whose commands change${WHY_N
     expect(batch?.calls[0]?.result?.error?.details).toEqual({ executed: 'maybe' });
     await executor.undo('c');
     expect(outside('cat f')).toBe('a\n');
-  }, 120_000);
+  });
 });

@@ -232,7 +232,7 @@ describe('a reader', () => {
     expect(textOf(events, 'stdout').length).toBeLessThan(300_000);
   });
 
-  it('that stalls suspends no timeout, and the results come', { timeout: 60_000 }, async () => {
+  it('that stalls suspends no timeout, and the results come', async () => {
     const slow = { ...BIG, args: { command: 'yes' } };
     const tools = [
       probeTool('command', command.execute as never, {
@@ -272,7 +272,7 @@ describe('a reader', () => {
     await reader.return?.();
   });
 
-  it('that leaves blocks no writer', { timeout: 60_000 }, async () => {
+  it('that leaves blocks no writer', async () => {
     const run = executorOf([command]).start([BIG]);
     for await (const event of run.events) if (event.type === 'stdout') break;
     const [result] = await run.results;

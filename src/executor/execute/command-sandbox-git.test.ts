@@ -166,7 +166,7 @@ const HIDDEN = {
   'secrets/deep/b': 'secret too\n',
 } as const;
 
-describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`, { timeout: 60_000 }, () => {
+describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`, () => {
   beforeEach(() => {
     for (const folder of ['p', 'secrets/deep']) mkdirSync(join(at.root, folder), { recursive: true });
     for (const [path, text] of Object.entries(HIDDEN)) put(path, text);

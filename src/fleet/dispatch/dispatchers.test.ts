@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
 
   beforeAll(async () => {
     cluster = await startPostgres({ connections: 80 });
-  }, 60_000);
+  });
 
   afterAll(() => cluster?.end());
 
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
       expect(log).toHaveLength(2 * names.length);
       const order = log.filter((line) => /^k(?:0|4) /.test(line));
       expect(order).toEqual(['k0', 'k4'].flatMap((each) => [`${each} begins`, `${each} ends`]));
-    }, 30_000);
+    });
 
     it('makes an idle worker start a call before its next poll', variant, async () => {
       const { startHost, startWorker, begun } = newFleet();

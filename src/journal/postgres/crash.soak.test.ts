@@ -36,7 +36,7 @@ describe.skipIf(missing !== undefined)(
 
     beforeAll(async () => {
       cluster = await startPostgres({ fsync: true });
-    }, 60_000);
+    });
 
     afterAll(() => {
       cluster?.end();
@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(
     it('runs calls twice without the fences', async () => {
       const { twice } = await campaign('unfenced', ['kill']);
       expect(twice.length).toBeGreaterThan(0);
-    }, 60_000);
+    });
 
     /** Two processes deliver the same calls, one of them or the server ends, and a third delivers them again. */
     async function campaign(fences: 'fenced' | 'unfenced', events: readonly ('kill' | 'crash')[]) {

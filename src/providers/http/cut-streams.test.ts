@@ -15,7 +15,7 @@ async function play({ format }: Recording, chunks: PlayedAnswer['chunks'] = []):
 }
 
 // In a soak, every byte: thousands of streams per test.
-describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
+describe.each(named)('a stream of %s', (_, recording) => {
   const bytes = BYTES.encode(toWire(recording));
   const places = cutsIn(bytes);
 
