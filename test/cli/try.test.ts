@@ -57,6 +57,12 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(readFileSync(inRoot('old.txt'), 'utf8')).toBe('old\n');
   });
 
+  it('bug: said that the user denied permission, where changes cannot be kept apart', async () => {
+    const ran = await attempt(['--root', '/sys', '--', 'true']);
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toMatch(/^toolexec: Cannot try this here: .*"\/sys".* Nothing was run\.\n$/);
+  });
+
   it('keeps nothing without a terminal and without --keep, and says how to keep it', {
     tags: ['soak'],
   }, async () => {

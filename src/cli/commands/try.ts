@@ -4,6 +4,7 @@ import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract
 import type { ToolResult } from '../../contract/call.js';
 import type { CommandChanges } from '../../contract/changes.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
+import type { ExecutorOptions } from '../../executor/executor-options.js';
 import { sanitize } from '../../output/sanitize.js';
 import { keepTerminalModes } from '../../platform/process/attached-terminal.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
@@ -120,6 +121,7 @@ export async function tryCommand(
   try {
     const [result] = await run.results;
     if (result === undefined) throw new Error('a batch of one call has one result');
+    if (keeper.isTooEarly) throw await notKeptApart(roots, settings);
     return report(result, keeper, interrupts.happened(), options, context);
   } finally {
     interrupts.stop();
@@ -135,6 +137,8 @@ class Keeper {
   /** The changes. Undefined: there are none, or the command never ended. */
   changes: CommandChanges | undefined;
   outcome: 'kept' | 'discarded' | undefined;
+  /** It was asked before the command ran, because its changes cannot be kept apart. */
+  isTooEarly = false;
   isUnasked = false;
   isInterrupted = false;
   interrupt: () => void = () => {};
@@ -148,7 +152,10 @@ class Keeper {
 
   readonly approver: Approver = async (requests, { signal }) => {
     const [request] = requests;
-    if (request?.changes === undefined) return { kind: 'deny_all', reason: 'it has not run' };
+    if (request?.changes === undefined) {
+      this.isTooEarly = true;
+      return { kind: 'deny_all' };
+    }
     this.changes = request.changes;
     const decision = await this.#decide(request, signal);
     this.outcome = decision.kind === 'deny_all' ? 'discarded' : 'kept';
@@ -219,6 +226,15 @@ async function report(
   for (const line of describe(result, keeper, kept, changes))
     stdio.stderr.write(`toolexec: ${sanitize(line, 'inline')}\n`);
   return exitCode;
+}
+
+async function notKeptApart(
+  roots: readonly string[],
+  { sandbox }: Pick<ExecutorOptions, 'sandbox'>,
+): Promise<UsageError> {
+  const { checkTransactions } = await import('../doctor/check-programs.js');
+  const { found } = await checkTransactions(roots, sandbox);
+  return new UsageError(`Cannot try this here: ${found}. Nothing was run.`);
 }
 
 function whyNotRun({ message, hint, details }: NonNullable<ToolResult['error']>): string {
