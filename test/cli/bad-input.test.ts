@@ -105,6 +105,8 @@ describe('toolexec, used wrongly', () => {
     [['run', '--config', ''], 'Cannot read the configuration "": name a file.'],
     [['run', '--conversation='], "argument '' is invalid. Write a name that is not empty."],
     [['chat', 'hi', '--conversation', ''], "argument '' is invalid. Write a name that is not empty."],
+    [['watch', '--conversation', ''], "argument '' is invalid. Write a name that is not empty."],
+    [['undo', '--conversation='], "argument '' is invalid. Write a name that is not empty."],
     [['run', '--yes', '--deny'], "'--yes' cannot be used with option '--deny'"],
     [['run', '--approve', 'x', '--yes'], 'cannot be used with'],
     [['run', '--deny', '--approve', 'x'], 'cannot be used with'],

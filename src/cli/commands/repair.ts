@@ -16,6 +16,7 @@ import { type RepairedHistory, repairHistory } from '../../providers/repair/repa
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { toSafeJson } from '../display/terminal-text.js';
+import { conversationName } from '../options.js';
 import { readSource } from '../read-input.js';
 import type { JournalChoice } from '../recorded-journal.js';
 import { isRecorded, recordedJournal } from '../recorded-journal.js';
@@ -36,7 +37,11 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .argument('[file]', 'the conversation: a list of messages, or a whole request body')
     .option('--journal <file>', 'where results are looked up (default: the journal of run)')
-    .option('--conversation <id>', 'the conversation of the calls (default: any with the same call)')
+    .option(
+      '--conversation <id>',
+      'the conversation of the calls (default: any with the same call)',
+      conversationName,
+    )
     .option('--root <dir...>', 'the directories whose journal is used, if none is named (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .addOption(

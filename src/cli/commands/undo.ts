@@ -6,6 +6,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { writeJson, writeNote } from '../display/terminal-text.js';
 import { openExecutor } from '../open-executor.js';
+import { conversationName } from '../options.js';
 import { parseAge } from '../parse-age.js';
 import { openStored, readingJournal, requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
@@ -35,6 +36,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .option(
       '--conversation <id>',
       'the conversation of the call (default: the newest call with this id); alone: all calls of the conversation',
+      conversationName,
     )
     .option(
       '--since <age>',

@@ -6,6 +6,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createPalette, type Palette, shortIds, writeJson, writeNote } from '../display/terminal-text.js';
 import { openArchiveAt } from '../journal-store.js';
 import { openExecutor } from '../open-executor.js';
+import { conversationName } from '../options.js';
 import type { JournalChoice } from '../recorded-journal.js';
 import { describeMissing, isRecorded, readingJournal } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
@@ -22,7 +23,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'Lists the batches that "toolexec run --defer" or a program has deferred, longest wait first, with every call ' +
         'that needs approval. Runs and changes nothing.',
     )
-    .option('--conversation <id>', 'only batches of this conversation')
+    .option('--conversation <id>', 'only batches of this conversation', conversationName)
     .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal of run')

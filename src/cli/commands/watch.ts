@@ -8,7 +8,7 @@ import { isAutomated } from '../display/display.js';
 import { createPalette, shortIds } from '../display/terminal-text.js';
 import { isDatabase } from '../journal-databases.js';
 import { openArchiveAt } from '../journal-store.js';
-import { addJournalOptions } from '../options.js';
+import { addJournalOptions, conversationName } from '../options.js';
 import { isRecorded, type JournalChoice } from '../recorded-journal.js';
 import { journalPlace, type ResolvedRun, resolveRun } from '../resolve-settings.js';
 import { JournalChanges } from '../watch/journal-changes.js';
@@ -28,7 +28,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'wait for approval, like run, and runs the calls that you approve. Ctrl-C leaves.',
   );
   addJournalOptions(command)
-    .option('--conversation <id>', 'only this conversation')
+    .option('--conversation <id>', 'only this conversation', conversationName)
     .option('--no-ask', 'only show')
     .option('--json', 'one change per line, for programs; asks no questions')
     .addHelpText(

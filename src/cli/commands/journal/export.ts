@@ -5,7 +5,7 @@ import { type CliContext, type DefineCommand, type ExitCode, flushOutput } from 
 import { toSafeJson } from '../../display/terminal-text.js';
 import { isDatabase } from '../../journal-databases.js';
 import { openStore } from '../../journal-store.js';
-import { addJournalOptions } from '../../options.js';
+import { addJournalOptions, conversationName } from '../../options.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
 
@@ -19,7 +19,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'Writes one JSON object per line: conversation, message, batch, call, repeat, note, decision. The call lines are ' +
         'the input of createTape in toolexec/testing.',
     )
-    .option('--conversation <id>', 'only this conversation')
+    .option('--conversation <id>', 'only this conversation', conversationName)
     .addHelpText('before', 'Examples:\n  toolexec journal export > calls.jsonl\n')
     .action(async (options: JournalExportOptions) => {
       finish(await exportJournal(options, context));

@@ -7,7 +7,7 @@ import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { cut, outcomeOf, type RecordedOutcome } from '../../display/describe-call.js';
 import { createPalette, roomOn, shortIds, writeJson } from '../../display/terminal-text.js';
-import { addJournalOptions } from '../../options.js';
+import { addJournalOptions, conversationName } from '../../options.js';
 import { isInternal } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openStored, readingJournal } from '../../recorded-journal.js';
@@ -20,7 +20,7 @@ interface JournalListOptions extends JournalChoice {
 
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
-    .option('--conversation <id>', 'only batches of this conversation')
+    .option('--conversation <id>', 'only batches of this conversation', conversationName)
     .option('--limit <count>', 'the maximum number (default: 20; with --json all)', parseCount)
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec journal list\n  toolexec journal list --limit 5 --json\n')

@@ -11,7 +11,7 @@ import { cut, describeDuration, describeName } from '../../display/describe-call
 import { createPalette, type Palette, roomOn, shortIds, writeJson } from '../../display/terminal-text.js';
 import { isDatabase } from '../../journal-databases.js';
 import { toPageBatch, writeRecordedPage } from '../../journal-page.js';
-import { addJournalOptions } from '../../options.js';
+import { addJournalOptions, conversationName } from '../../options.js';
 import { parseAge } from '../../parse-age.js';
 import { isInternal, readWhole } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
@@ -36,7 +36,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'calls since then: 1d, 12h, 90m, or a date such as 2026-11-20 (default: 1d)',
       parseSince,
     )
-    .option('--conversation <id>', 'only calls of this conversation')
+    .option('--conversation <id>', 'only calls of this conversation', conversationName)
     .option('--html <file>', 'as a page for a browser, written into this file (- for standard output)')
     .addOption(new Option('--json', 'as JSON').conflicts('html'))
     .addHelpText(

@@ -15,7 +15,7 @@ import { createDisplay, type Display } from '../../display/display.js';
 import { openStore } from '../../journal-store.js';
 import { openExecutor } from '../../open-executor.js';
 import { disposable, openMcpGateway, requireServers, withGatewayTools } from '../../open-mcp-gateway.js';
-import { readHostName } from '../../options.js';
+import { conversationName, readHostName } from '../../options.js';
 import { requireUsable } from '../../recorded-journal.js';
 import { resolveRun } from '../../resolve-settings.js';
 
@@ -47,6 +47,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .option(
       '--conversation <id>',
       'the conversation of the calls: within it, the same id is the same call (default: mcp/ and the client)',
+      conversationName,
     )
     .option('--read-only', 'serve only tools that change nothing')
     .option('--tools <names>', 'serve only these tools, separated by commas')

@@ -14,6 +14,7 @@ import { describePlan } from '../../display/describe-call.js';
 import type { Palette } from '../../display/terminal-text.js';
 import { createPalette, writeJson } from '../../display/terminal-text.js';
 import { openExecutor } from '../../open-executor.js';
+import { conversationName } from '../../options.js';
 import { readSource } from '../../read-input.js';
 import { openRecorded, requireJournal } from '../../recorded-journal.js';
 import { informedPolicy, readSeen } from '../../recorded-origins.js';
@@ -37,6 +38,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .option(
       '--conversation <id>',
       'evaluate the call as part of this conversation, with the origins that it has seen',
+      conversationName,
     )
     .option('--journal <file>', 'the journal of the conversation (default: the one that run would use)')
     .option('--json', 'as JSON')
