@@ -17,7 +17,6 @@ import { type CliContext, type ExitCode, UsageError } from './cli-context.js';
 import { isAutomated } from './display/display.js';
 import { createPalette } from './display/terminal-text.js';
 import { questionScreen } from './question-screen.js';
-import { refusedWrite } from './write-output-file.js';
 
 export interface GuardOptions {
   readonly user?: boolean;
@@ -65,17 +64,6 @@ export function orUsage<T>(action: () => T): T {
   }
 }
 
-/** @throws UsageError */
-function commit(change: SettingsChange): void {
-  try {
-    orUsage(() => commitSettings(change));
-  } catch (error) {
-    const why = refusedWrite(error);
-    if (why === undefined) throw error;
-    throw new UsageError(`Cannot write "${change.file}": ${why}`, { cause: error });
-  }
-}
-
 /** Shows the difference, asks, and makes the change. @returns whether it was made; 3: there is no person to ask */
 export async function changeSettings(
   change: SettingsChange,
@@ -119,6 +107,6 @@ export async function changeSettings(
       keyboard.close();
     }
   }
-  commit(change);
+  orUsage(() => commitSettings(change));
   return 0;
 }

@@ -24,19 +24,13 @@ export async function writeOutputFile(file: string, text: string, stdio: CliCont
   try {
     replaceFile(realPlace(file), text);
   } catch (error) {
-    const why = refusedWrite(error);
-    if (why === undefined) throw error;
-    throw cannot(why, error);
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    throw cannot(REASONS[errno] ?? `the system refuses it (${errno}).`, error);
   }
   const size =
     text.length < 100_000 ? `${Math.ceil(text.length / 1000)} KB` : `${(text.length / 1e6).toFixed(1)} MB`;
   stderr.write(`toolexec: wrote ${JSON.stringify(file)} (${size})\n`);
-}
-
-/** Why the system refuses to write a file, and the remedy. Undefined: it is another error. */
-export function refusedWrite(error: unknown): string | undefined {
-  const errno = errnoOf(error);
-  return errno === undefined ? undefined : (REASONS[errno] ?? `the system refuses it (${errno}).`);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

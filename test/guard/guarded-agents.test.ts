@@ -605,7 +605,7 @@ describe('toolexec guard', () => {
       const { code, stderr } = await own.run(['guard', 'install', 'codex', '--yes']);
       expect([code, stderr]).toEqual([
         2,
-        expect.stringMatching(/toolexec: Cannot write .*permission is denied/),
+        expect.stringMatching(/toolexec: Cannot continue: .* cannot be written \(EACCES\)/),
       ]);
       chmodSync(own.root, 0o755);
       own.remove();
