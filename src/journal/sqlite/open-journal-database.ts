@@ -109,7 +109,9 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
 
 /** Whether a file exists in which nothing was ever recorded, such as one that `touch` or `mktemp` has made. */
 export function isEmptyJournal(path: string): boolean {
-  return targetOf(path)?.size === 0 && (targetOf(`${path}-wal`)?.size ?? 0) === 0;
+  const file = targetOf(path);
+  // A pipe has the size 0 too, and opening it waits for a writer.
+  return file?.isFile() === true && file.size === 0 && (targetOf(`${path}-wal`)?.size ?? 0) === 0;
 }
 
 /**
