@@ -6,7 +6,7 @@ import { OpenRequests } from './open-requests.js';
 /** The maximum size of one message. Arguments may contain whole files. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** How long a client that has ended its input may wait for answers. Then its calls are cancelled. */
-const LAST_ANSWERS_MS = 10_000;
+const LAST_ANSWERS_MS = 5_000;
 
 export interface StdioConnection {
   /** The client has closed its end of the connection, or `close` has ended ours. */
