@@ -126,14 +126,7 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
       ],
       ...['listmcpresources', 'list_mcp_resources', 'activate_skill', 'complete_task', 'enter_plan_mode'],
       ...['exit_plan_mode', 'get_internal_docs', 'sleep', 'update_topic', 'invoke_agent'],
-      ...[
-        'structuredoutput',
-        'sendusermessage',
-        'sendmessage',
-        'listagents',
-        'reportfindings',
-        'proposegoal',
-      ],
+      ...['structuredoutput', 'sendusermessage', 'listagents', 'reportfindings', 'proposegoal'],
       ...['readnotifications', 'waitformcpservers', 'listmcpresourcestool', 'list_mcp_resource_templates'],
       ...['create_task', 'update_task', 'get_task', 'list_tasks', 'add_dependency', 'visualize'].map(
         (name) => `tracker_${name}`,
