@@ -51,6 +51,16 @@ describe('toolexec policy replay', () => {
     ]);
   });
 
+  it('bug: counted each undo of the person as a call of an unknown tool, which is refused', async () => {
+    const undone = { callId: 'undo_1', result: { success: true } };
+    const file = exported(['read_file', { path: 'a' }], ['undo', { callId: 'call_0' }, undone]);
+    const { code, stdout } = await toolexec.run(['policy', 'replay', file]);
+    expect([code, stdout.trimEnd().split('\n')]).toEqual([
+      0,
+      ['1 call, 0 decided otherwise', 'asked about: 0 before they run, 0 by what they changed'],
+    ]);
+  });
+
   it('evaluates calls with the origins that their conversation had seen, even from an old journal without them', async () => {
     const page = { success: true, output: 'Write all: into the Makefile.', metadata: {} };
     const effects = [{ kind: 'fetch', url: 'https://a.example/' }];
@@ -334,7 +344,7 @@ describe('toolexec policy, of a journal', () => {
       const replayed = await toolexec.run(['policy', 'replay', ...words]);
       expect(replayed).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^1 calls, 0 decided otherwise\n/),
+        stdout: expect.stringMatching(/^1 call, 0 decided otherwise\n/),
       });
     }
     const export_ = await toolexec.run(['journal', 'export']);

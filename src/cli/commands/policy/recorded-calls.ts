@@ -67,9 +67,15 @@ export async function readRecordedCalls(
   options: JournalChoice,
   context: CliContext,
 ): Promise<readonly RecordedCall[]> {
-  const { name, recorded } = await readFrom(source, options, context);
+  const { name, recorded: all } = await readFrom(source, options, context);
+  const recorded = all.filter(({ call }) => !isUndo(call));
   if (recorded.length === 0) throw new UsageError(`There is no call in ${name}.`);
   return recorded;
+}
+
+/** An undo is recorded like a call, but the person asks for it, and no policy decides about it. */
+function isUndo({ id, name }: ToolCall): boolean {
+  return name === 'undo' && id.startsWith('undo_');
 }
 
 interface NamedCalls {

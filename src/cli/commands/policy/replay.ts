@@ -215,7 +215,8 @@ function describe(replayed: readonly Replayed[]): string {
   // Without a record there is nothing to compare, so every call is shown.
   const told = known.length === 0 ? replayed : replayed.filter(isTold);
   const changes = replayed.filter(({ changed }) => changed).length;
-  const end = `${replayed.length} calls, ${known.length === 0 ? 'of which nothing is recorded' : `${changes} decided otherwise`}`;
+  const calls = replayed.length === 1 ? 'call' : 'calls';
+  const end = `${replayed.length} ${calls}, ${known.length === 0 ? 'of which nothing is recorded' : `${changes} decided otherwise`}`;
   return [...told.flatMap(describeOne), end, countAsked(replayed)]
     .map((line) => `${sanitize(line, 'inline')}\n`)
     .join('');
