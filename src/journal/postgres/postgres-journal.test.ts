@@ -276,10 +276,10 @@ describe.skipIf(missing !== undefined)(
       onTestFinished(() => proxy.close());
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
       const tenant = newTenant();
-      const journal = open({ url, tenant, pool: 1, busyTimeoutMs: 60 });
+      const journal = open({ url, tenant, pool: 1, busyTimeoutMs: 1_000 });
       const patient = open({ tenant });
       await expect.poll(() => Promise.resolve(journal.sessions?.()).catch(() => undefined)).toEqual([]);
-      proxy.loseAnswerTo('accept_2');
+      proxy.loseAnswerTo('accept_2', 3_000);
       const entry = batchEntry('b1', [callEntry('x')], { attach: true, worker: WORKER });
       await expect(journal.accept(entry)).rejects.toMatchObject({ code: 'journal_unavailable' });
       await expect
