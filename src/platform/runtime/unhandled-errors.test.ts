@@ -41,8 +41,11 @@ describe('onUnhandledError()', () => {
   ])('hands %s to the newest handler, and to an older one only when it declines', (_what, stray) => {
     const { status, stdout } = run(`
       onUnhandledError((error) => { console.log('old', error.message); return true; });
-      const stop = onUnhandledError((error) => { console.log('new', error.message); return true; });
-      setTimeout(() => { stop(); onUnhandledError(() => false); ${stray} ${LATER} }, 10);
+      const stop = onUnhandledError((error) => {
+        console.log('new', error.message);
+        setImmediate(() => { stop(); onUnhandledError(() => false); ${stray} ${LATER} });
+        return true;
+      });
       ${stray}`);
     expect({ status, lines: stdout.trim().split('\n') }).toEqual({
       status: 0,
