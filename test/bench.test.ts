@@ -11,7 +11,7 @@ describe('npm run bench', () => {
   // It measures the built package. Times are not asserted: they belong to the machine.
   it.skipIf(!isBuilt)(
     'measures one thing alone and gives its rows',
-    { timeout: 120_000, tags: ['soak'] },
+    { timeout: 180_000, tags: ['soak'] },
     async () => {
       const args = ['--import', 'tsx', 'bench/main.ts', '--quick', '--only', 'lookup', '--json'];
       const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
@@ -27,7 +27,7 @@ describe('npm run bench', () => {
     },
   );
 
-  it('names what it can measure when it is asked for something else', { timeout: 60_000 }, async () => {
+  it('names what it can measure when it is asked for something else', { timeout: 180_000 }, async () => {
     const args = ['--import', 'tsx', 'bench/main.ts', '--only', 'speed'];
     await expect(promisify(execFile)(process.execPath, args, { cwd: ROOT })).rejects.toThrow(
       /Cannot measure "speed": choose from call, journal,/,

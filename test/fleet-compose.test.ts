@@ -33,7 +33,7 @@ it('the compose file of the fleet has three services, whose programs are there',
 
 it.skipIf(whyNoPostgres() !== undefined)(
   'its programs run calls over a server, and end when they are told to',
-  { tags: ['soak'], timeout: 60_000 },
+  { tags: ['soak'], timeout: 180_000 },
   async () => {
     const cluster = await startPostgres();
     onTestFinished(() => cluster.end());

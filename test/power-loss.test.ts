@@ -99,7 +99,7 @@ const { noDisk } = disks;
 
 describe.skipIf(noDisk !== undefined)(
   `a loss of power after an acknowledgement${noDisk === undefined ? '' : ` (not tried: ${noDisk})`}`,
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   () => {
     it('leaves every change of files that was acknowledged, and nothing beside it', async () => {
       const disk = disks.make();
@@ -168,7 +168,7 @@ function readChanges(trace: string, root: string): readonly string[] {
 
 describe.skipIf(noTrace !== undefined)(
   `changes of files, as the system is asked for them${noTrace === undefined ? '' : ` (not watched: ${noTrace})`}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     const traced = (root: string, ...more: readonly string[]): readonly string[] => {
       const calls = 'trace=rename,unlink,mkdir,rmdir,link,fsync';

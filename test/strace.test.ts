@@ -102,7 +102,7 @@ const reason = whyNot();
 
 describe.skipIf(reason !== undefined)(
   `system calls of the built-in tools${reason === undefined ? '' : ` (not watched: ${reason})`}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     const files: readonly (readonly [string, object, object])[] = [
       ['read_file', { path: 'dir/a.txt' }, { path: 'warm/a.txt' }],

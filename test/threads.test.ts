@@ -33,7 +33,7 @@ for (let thread = 0; thread < 2; thread++) new Worker(RUN, { eval: true, workerD
 describe('executors in threads', () => {
   it('run commands, and leave the files of the others alone', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const door = pathToFileURL(join(dirname(dirname(builtCommand())), 'index.js')).href;
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', PROGRAM, door, root]);

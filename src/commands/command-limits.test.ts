@@ -43,7 +43,7 @@ for (const [where, confinement] of Object.entries({
 
   describe.skipIf(confinement !== undefined && WHY_NO_SANDBOX !== '')(
     `a limited command, ${where}`,
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     () => {
       it('behaves as without limits until it reaches one', async () => {
         const limits = { cpuSeconds: 100, memoryMb: 4000, processes: 100, fileSizeMb: 100 };

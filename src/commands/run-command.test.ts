@@ -302,7 +302,7 @@ describe('a process that a finished command leaves running', () => {
 
   it.skipIf(!isHeld)(
     'dies even if it has erased every trace of its origin (needs perl)',
-    { tags: ['soak'], timeout: 60_000 },
+    { tags: ['soak'], timeout: 180_000 },
     async () => {
       for (const round of someOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 4)) {
         const token = sleepToken();
@@ -317,7 +317,7 @@ describe('a process that a finished command leaves running', () => {
     },
   );
 
-  it('dies for twelve commands at once', { tags: ['soak'], timeout: 120_000 }, async () => {
+  it('dies for twelve commands at once', { tags: ['soak'], timeout: 180_000 }, async () => {
     const token = sleepToken();
     const trees = Object.values(TREES);
     const runs = Array.from({ length: 12 }, (_, index) => {

@@ -146,7 +146,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
 
   it('start even before the waiting shell has begun to listen', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     for (let round = 0; round < 60; round++) {
       const outcomes = await Promise.all([run(`echo ${round}`), run('exit 3'), run('echo fine >&2')]);
@@ -171,7 +171,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect([stdout.head, stderr.head, exitCode]).toEqual(['out\n', 'err\n', 0]);
   });
 
-  it('run many at once, each with its own output', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('run many at once, each with its own output', { tags: ['soak'], timeout: 180_000 }, async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 80 }, (_, index) => run(`echo ${index}; echo ${index} >&2; exit ${index}`)),
     );

@@ -113,7 +113,7 @@ describe('a worker that is killed', () => {
     expect([runsOf('a'), runsOf('b')]).toEqual([1, 1]);
   });
 
-  it('again and again, loses and repeats no call', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('again and again, loses and repeats no call', { tags: ['soak'], timeout: 180_000 }, async () => {
     const { host, startWorker, lines } = newFleet();
     const names = Array.from({ length: 60 }, (_, index) => `k${index}`);
     await startWorker();

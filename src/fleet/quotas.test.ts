@@ -52,7 +52,7 @@ const outcomes = (results: readonly ToolResult[]) =>
 describe('tenants', () => {
   it('share the workers: a few calls of one do not wait behind a hundred of another', {
     tags: ['soak'],
-    timeout: 30_000,
+    timeout: 180_000,
   }, async () => {
     const { hostOf, startWorker, begun } = newFleet();
     const large = hostOf({ tenant: 'large' }).run(calls('large', 100));

@@ -102,7 +102,7 @@ describe('a journal', () => {
 
   it('does not disturb another program that opens the file at the same time', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const writers = ['a', 'b', 'c'].map((name) => startWriter(name, true, ROUNDS));
     await Promise.all(writers.map(timesAlone));

@@ -115,7 +115,7 @@ describe.skipIf(process.platform === 'win32')('a path where no journal can be st
 
   it('is distinguished from a process with too many open files', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, () => {
     const program = `
       import { openSync } from 'node:fs';
@@ -207,7 +207,7 @@ describe.skipIf(!isReadable)(
     );
 
     it('answers with the last commit of another process, which can write to it', {
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       const other = join(directory, 'other');
       mkdirSync(other);

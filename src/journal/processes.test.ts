@@ -51,7 +51,7 @@ describe('a journal that several processes use', () => {
 
   it('loses no acknowledged record, even if they are killed at any instant', {
     tags: ['soak'],
-    timeout: 120_000,
+    timeout: 180_000,
   }, async () => {
     const acknowledged: string[] = [];
     // On a busy machine each round records less before the kill.

@@ -238,7 +238,7 @@ describe('a gateway', () => {
   it('a gateway whose client had gone waited for a list that never came', async () => {
     const { gateway } = open({ mute: withoutList('') }, { os: 'off' });
     const connecting = gateway.connectAll();
-    await expect.poll(() => existsSync(join(folder, 'listed')), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder, 'listed')), { timeout: 180_000 }).toBe(true);
     await gateway.close();
     await connecting;
     expect(processes()).toEqual([]);
@@ -456,7 +456,7 @@ describe('a gateway', () => {
     await expect.poll(processes).toEqual([]);
   };
 
-  it('leaves no process after connects and kills', { tags: ['soak'], timeout: 120_000 }, () =>
+  it('leaves no process after connects and kills', { tags: ['soak'], timeout: 180_000 }, () =>
     leaveNothing(2),
   );
 

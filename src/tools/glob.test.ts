@@ -225,7 +225,7 @@ describe('glob leaves out', () => {
 
   it('the same files below the root as from the root, for any rules', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const rule = fc
       .array(fc.constantFrom('a', 'b', 'c', '*', '**', '[ab]', 'c*', '/', '!', '?'), {

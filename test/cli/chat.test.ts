@@ -266,7 +266,7 @@ describe('toolexec chat, in a script', () => {
 
   it('defers a sub-agent, which works with the model of the conversation once it is approved', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     respond = ({ messages }) => {
       const last = messages.at(-1);
@@ -317,7 +317,7 @@ describe('toolexec chat, in a script', () => {
     expect(stderr).toContain('the key is wrong');
   });
 
-  it('is cancelled by a signal', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('is cancelled by a signal', { tags: ['soak'], timeout: 180_000 }, async () => {
     script = ['hangs'];
     const child = toolexec.start(words('hi', '--print', '--json'));
     child.stdin.end();
@@ -359,7 +359,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('says at the first Ctrl-C in an empty line how to leave, and leaves at the second', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const { code, shown } = await sit([
       ['› ', 'half a line\u0003'],
@@ -374,7 +374,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('treats pasted lines as one text, which the arrow keys bring back for editing', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     respond = ({ messages }) => ({ content: `Heard ${messages.length}.` });
     const { code } = await sit([
@@ -397,7 +397,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('talks with a person even with --json: only events are JSON', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'Written.' }];
     const { code, stdout, shown } = await sit(
@@ -420,7 +420,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('shows the output and the changes of a command, undoes them, and tells the model both', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     writeFileSync(join(toolexec.root, 'a.txt'), 'one\ntwo\n');
     script = [
@@ -452,7 +452,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('begins another conversation, goes back to the first, and changes the model', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
     const { code, shown } = await sit(
@@ -479,7 +479,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('ends with a Ctrl-D that was typed while the model was still answering', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     respond = async ({ messages }) => {
       if (messages.at(-1)?.role !== 'tool') return { calls: [['list_directory', { path: '.' }]] };
@@ -511,7 +511,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
 
   it('accepts results typed by the person in mode parse_only', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const config = toolexec.write('c.toml', '[tools]\nmode = "parse_only"\n');
     script = [{ calls: [['read_file', { path: 'a' }]] }, { content: 'Thank you.' }];

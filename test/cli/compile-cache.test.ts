@@ -33,7 +33,7 @@ function expectVersion(env: Readonly<Record<string, string>> = {}): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, [builtCommand(), '--version'], {
     env: { PATH: process.env.PATH, XDG_STATE_HOME: state, ...env },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 180_000,
   });
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 }

@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)(
 
     it('call, undo a call, serve MCP and chat over the database of fleet.url', {
       tags: ['soak'],
-      timeout: 120_000,
+      timeout: 180_000,
     }, async () => {
       const env = { TOOLEXEC_FLEET_URL: cluster.url('fleet'), OPENAI_API_KEY: 'none' };
       const file = join(toolexec.root, 'b.txt');

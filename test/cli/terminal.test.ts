@@ -49,7 +49,7 @@ describe.skipIf(!hasTerminal)(
   () => {
     it('asks what to do with a half-done batch, and continues when it is resumed', {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, stdout, shown } = await run(
@@ -70,7 +70,7 @@ describe.skipIf(!hasTerminal)(
 
     it('answers all of its calls as failed when it is discarded', {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, stdout } = await run(CALLS, [
@@ -100,7 +100,7 @@ describe.skipIf(!hasTerminal)(
       60_000,
     );
 
-    it('does not ask if CI says that there is no person', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('does not ask if CI says that there is no person', { tags: ['soak'], timeout: 180_000 }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, shown } = await run([NEW], [], { CI: 'true' }, '--yes');
       expect(code).toBe(4);
@@ -136,7 +136,7 @@ describe.skipIf(!hasTerminal)(
 
     it('decides a deferred batch, and leaves it waiting without an answer', {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       const deferred = await run(CALLS, [], {}, '--defer');
       expect(deferred.code).toBe(4);
@@ -162,7 +162,7 @@ describe.skipIf(!hasTerminal)(
 
     it('shows the difference that an edit makes, and takes other arguments from an editor', {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
       const edit = {
@@ -182,7 +182,7 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
     });
 
-    it('gives the keyboard to the editor', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('gives the keyboard to the editor', { tags: ['soak'], timeout: 180_000 }, async () => {
       writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
       const editor = join(toolexec.folder, 'editor.sh');
       writeFileSync(
@@ -209,7 +209,7 @@ describe.skipIf(!hasTerminal)(
 
     it('runs an uncontained call only after the word yes', {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       const remove = { id: 'r', name: 'bash', args: { command: 'rm -f gone' } };
       writeFileSync(join(toolexec.root, 'gone'), '');
@@ -232,7 +232,7 @@ describe.skipIf(!hasTerminal)(
 
     it("writes a rule into the person's configuration, and does not ask about the next call", {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       const list = (id: string) => ({ id, name: 'bash', args: { command: 'ls -la' } });
       const config = join(toolexec.folder, 'config');
@@ -255,7 +255,7 @@ describe.skipIf(!hasTerminal)(
 
     it('ignores keys that were typed before the question', {
       tags: ['soak'],
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       const slow = { id: 's', name: 'bash', args: { command: 'touch early' } };
       const { code } = await run(
@@ -268,7 +268,7 @@ describe.skipIf(!hasTerminal)(
       expect([code, isThere('early')]).toEqual([1, false]);
     });
 
-    it('cannot be controlled by text of a model', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('cannot be controlled by text of a model', { tags: ['soak'], timeout: 180_000 }, async () => {
       const wild = [
         { id: 'x\u001b[2J', name: 'bash', args: { command: 'touch wild; printf "\u001b]0;owned\u0007"' } },
       ];
@@ -317,7 +317,7 @@ describe.skipIf(!hasTerminal)(
       expect(stdout).toMatch(/cancelled|no answer was given/);
     });
 
-    it('of guard install: nothing is written', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('of guard install: nothing is written', { tags: ['soak'], timeout: 180_000 }, async () => {
       const { code } = await sit(['guard', 'install', 'claude-code'], [['Write this?', null]]);
       expect([code, isThere('.claude')]).toEqual([HANG_UP, false]);
     });

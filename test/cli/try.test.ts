@@ -227,7 +227,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
 
   it('opens a shell with jobs and sizes on its own terminal, and keeps the chosen changes', {
     tags: ['soak'],
-    timeout: 90_000,
+    timeout: 180_000,
   }, async () => {
     put('old.txt', 'old\n');
     const screen = open();
@@ -261,7 +261,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
 
   it('keeps only the chosen paths, and shows differences', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     put('a.txt', 'one\n');
     put('b.txt', 'two\n');
@@ -284,7 +284,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     expect(existsSync(inRoot('x/y/z'))).toBe(true);
   });
 
-  it('discards with d, and after a second Ctrl-C', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('discards with d, and after a second Ctrl-C', { tags: ['soak'], timeout: 180_000 }, async () => {
     for (const keys of [['d'], ['C-c', 'C-c']]) {
       const screen = open('--', 'echo x >a');
       await screen.shows('Keep these changes?');
@@ -297,7 +297,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
 
   it('lends the terminal to a full-screen program, and asks when that has ended', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     put('long.txt', Array.from({ length: 200 }, (_, at) => `line ${at}\n`).join(''));
     const screen = open('--', 'less long.txt; echo seen >s');

@@ -147,7 +147,7 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
 
   it('that are killed have changed nothing, run once, and hold up no later one', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     configure(CONTAINED);
     const sample = agent();

@@ -89,7 +89,7 @@ describe.skipIf(NO_BROWSER !== undefined)(
   () => {
     it('asks in the page, and runs what was approved there once', {
       tags: ['soak'],
-      timeout: 120_000,
+      timeout: 180_000,
     }, async () => {
       const { url, root, bodies, texts, click } = await askedPage();
       expect(existsSync(join(root, 'new.txt'))).toBe(false);
@@ -105,7 +105,7 @@ describe.skipIf(NO_BROWSER !== undefined)(
 
     it('runs nothing that was refused there, or whose arguments the page changed', {
       tags: ['soak'],
-      timeout: 120_000,
+      timeout: 180_000,
     }, async () => {
       const refused = await askedPage();
       await refused.click('refuse');

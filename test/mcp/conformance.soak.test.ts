@@ -104,7 +104,7 @@ describe.skipIf(NO_SUITE !== '')(`the official conformance suite${NO_SUITE}`, ()
   // The scenarios of OAuth are left out: a gateway sends the headers of its configuration.
   it.each(['initialize', 'tools_call', 'elicitation-sep1034-client-defaults', 'sse-retry'])(
     'passes %s with the gateway as its client',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async (scenario) => {
       const program = bundleProgram(join(import.meta.dirname, 'conformance-client.ts'));
       const suite = join(placeOf(SUITE), 'node_modules', SUITE, 'dist/index.js');

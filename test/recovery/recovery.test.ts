@@ -286,7 +286,7 @@ describe('recovery', () => {
 
   it('leaves what has changed files of other directories to whoever has them', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const { root, journal } = newDesk();
     const elsewhere = newDesk().root;
@@ -302,7 +302,7 @@ describe('recovery', () => {
 
   it('settles more than a page holds, each batch whole, and what lives in between stays', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const { root, journal } = newDesk();
     const store = openJournal(journal);

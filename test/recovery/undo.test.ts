@@ -124,7 +124,10 @@ describe('directories that a call has made', () => {
     expect(filesOf(root)).toEqual({ deep: '<directory>', 'deep/er': '<directory>', 'deep/er/mine': 'mine' });
   });
 
-  it('go with a change that was killed before it was made', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('go with a change that was killed before it was made', {
+    tags: ['soak'],
+    timeout: 180_000,
+  }, async () => {
     const { root, journal } = newDesk();
     await runUntilKilled({ root, journal, calls: [write], at: 'before put' });
     const [batch] = await executorFor({ root, journal }).recover();

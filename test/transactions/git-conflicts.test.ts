@@ -47,7 +47,7 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
 
   it('succeed if both conversations commit without a pause', {
     tags: ['soak'],
-    timeout: 120_000,
+    timeout: 180_000,
   }, async () => {
     const COUNT = 'echo $(( $(cat count) + 1 )) >count; git add -A; git commit -qm up';
     here.outside('echo 0 >count; git add count; git commit -qm count');
@@ -233,7 +233,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same 
 
   it('may collect garbage while others commit: nothing that they need is gone', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     here.outside(SET_UP);
     const outcome = await here.run('git gc -q --prune=now; echo ready; sleep 0.5', {

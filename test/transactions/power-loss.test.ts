@@ -44,7 +44,7 @@ async function writeAndUndo(
 
 describe.skipIf(WHY_NOT !== '')(
   `a loss of power after the answer to a command${WHY_NOT}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     it.each(['one file system', 'two file systems'])(
       'leaves all of its changes, and of its undo: %s',

@@ -93,7 +93,7 @@ const ALWAYS = 12;
 
 describe.skipIf(WHY_NOT !== '').each(placesHere())(
   `an undo puts back what a command has done, on %s${WHY_NOT}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   (places) => {
     let place: UndoPlace;
     beforeAll(() => {

@@ -117,7 +117,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
 
   it('opens sockets of the families that programs need, and no others', {
     tags: ['soak'],
-    timeout: 30_000,
+    timeout: 180_000,
   }, async () => {
     const families = {
       unix: 1,
@@ -287,7 +287,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
   `a process that a command inside the sandbox has started${WHY_NO_SANDBOX}`,
   () => {
     for (const [index, [name, tree]] of Object.entries(TREES).entries()) {
-      const options = { timeout: 60_000, ...(index < 6 ? {} : { tags: ['soak'] }) };
+      const options = { timeout: 180_000, ...(index < 6 ? {} : { tags: ['soak'] }) };
       it(`is gone when the command ends or is stopped: ${name}`, options, async () => {
         const token = sleepToken();
         const command = tree.replaceAll('TOKEN', token);

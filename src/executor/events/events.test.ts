@@ -190,7 +190,7 @@ describe('a reader', () => {
 
   it('that pauses gets every byte of 50 MB, and the memory stays small', {
     tags: ['soak'],
-    timeout: 120_000,
+    timeout: 180_000,
   }, async () => {
     const { code, stdout, stderr } = await runProgram(
       `
@@ -218,7 +218,7 @@ describe('a reader', () => {
     expect(told.mb).toBeLessThan(20);
   });
 
-  it('that is missing slows nothing down', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('that is missing slows nothing down', { tags: ['soak'], timeout: 180_000 }, async () => {
     const run = executorOf([command]).start([BIG]);
     const [result] = await run.results;
     expect(result?.output).toBe('50000000');

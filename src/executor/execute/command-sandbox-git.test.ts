@@ -26,7 +26,7 @@ const PLANTINGS = [
 
 describe.skipIf(WHY_NO_SANDBOX)(
   `git inside the command sandbox${WHY_NO_SANDBOX}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     it('commits, and plants nothing that git would run', async () => {
       at.outside('git init -q && echo 1 > a && git add a && git commit -qm first');

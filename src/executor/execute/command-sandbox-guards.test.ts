@@ -19,7 +19,7 @@ const taken = (path: string): string => readFileSync(join(at.root, path), 'utf8'
 
 describe.skipIf(WHY_NO_SANDBOX)(
   `what is guarded, where commands write through${WHY_NO_SANDBOX}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     it.each(['node_modules', '.venv', '__pycache__', 'a/.hg', 'a b/.svn', '.toolexec'])(
       'stays so: its directory cannot be moved into %s, nor aside',

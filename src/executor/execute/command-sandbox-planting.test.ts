@@ -33,7 +33,7 @@ const PLANTINGS: Readonly<Record<string, string>> = {
 
 describe.skipIf(WHY_NO_SANDBOX)(
   `what a command plants for git, where it writes through${WHY_NO_SANDBOX}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     it.each(Object.entries(PLANTINGS))('runs nothing later: %s', async (_, planting) => {
       const { stderr, sandbox } = await at.run(`${EVIL} ${planting}`);

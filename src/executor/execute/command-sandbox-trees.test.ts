@@ -18,7 +18,7 @@ afterEach(() => at.remove());
 
 describe.skipIf(WHY_NO_SANDBOX)(
   `working trees of a repository outside${WHY_NO_SANDBOX}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     it('commit to it, and change neither its hooks and settings nor its own tree', async () => {
       at.outside(`git worktree add -q ${at.root}`, main);

@@ -119,7 +119,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
 
   it('cannot swap a directory under the hands of file tools', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const executor = executorOf();
     mkdirSync(join(root, 'd'));
@@ -251,7 +251,7 @@ async function whereNoneStands(program: string): Promise<unknown> {
 
 describe.skipIf(WHY_NO_SANDBOX)(
   `where no command sandbox can be built${WHY_NO_SANDBOX}`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   () => {
     it('a required one refuses every command, whoever agrees', async () => {
       const answer = await whereNoneStands(`

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { addEntries, searchedTree } from '../fixtures/search-fixture.js';
 
 it('five thousand files that match are read in order, whatever is asked of them', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const names = Array.from({ length: 5000 }, (_, at) => `d${at % 50}/f${at}.txt`);
   const { executor } = searchedTree(
@@ -28,7 +28,7 @@ it('five thousand files that match are read in order, whatever is asked of them'
 });
 
 it('nothing from outside is named, shown or counted while directories are swapped for links', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const { executor, root, base } = searchedTree({
     'd/secret.txt': 'inside\n',

@@ -165,7 +165,7 @@ describe('bash with run_in_background', () => {
     expect(error).toMatchObject({ code: 'spawn_failed', details: { executed: 'yes' } });
   });
 
-  it('is refused when there are 32 already', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('is refused when there are 32 already', { tags: ['soak'], timeout: 180_000 }, async () => {
     const ids = await Promise.all(Array.from({ length: 32 }, () => start('exec sleep 300')));
     expect(new Set(ids).size).toBe(32);
     const { error } = await executor.execute('bash', { command: 'true', run_in_background: true });
@@ -236,7 +236,7 @@ describe('bash_output', () => {
 
   it('never lets a command wait at a full pipe, and keeps what is newest', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const id = await start('head -c 30000000 /dev/zero | tr "\\0" x; echo; echo END; touch done');
     await until(

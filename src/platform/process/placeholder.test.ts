@@ -57,7 +57,7 @@ describe('a placeholder', () => {
 
   it('stays whole for whoever holds it while others come and go', {
     tags: ['soak'],
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const visitors = [startVisitor(), startVisitor(), startVisitor()];
     const said = visitors.map(({ stdout }) => text(stdout));
