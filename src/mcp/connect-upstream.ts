@@ -89,7 +89,7 @@ async function connect(
   }
 }
 
-/** The SDK reads as many pages of a list as it is told. */
+/** The SDK's limit for the pages of a list; its default is 64. */
 const MOST_PAGES = 1_000;
 const NOT_AUTHORIZED = 401;
 

@@ -17,7 +17,7 @@ const CONTAINED = ['unshare', '-rpf', '--mount-proc', 'sh', '-c', '"$@"; exit $?
 const canContain = spawnSync(CONTAINED[0] ?? '', [...CONTAINED.slice(1), 'true']).status === 0;
 
 describe.skipIf(!canContain)('a process of another container (skipped where none can be made)', () => {
-  it('is settled once it is dead, by whoever takes its place', async () => {
+  it('is recovered once it is dead, by the process that takes its place', async () => {
     const { root, journal } = newDesk();
     const file = join(root, '..', 'sent');
     const calls = [call('send', { file }), call('note', { text: 'x' })];

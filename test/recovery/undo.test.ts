@@ -49,7 +49,7 @@ describe('an undo that is killed', () => {
     ['before finish', 1, 'applied', BEFORE],
   ];
   eachOf(someOf(kills, 4), 1)(
-    'is settled by what the files say, or put right: %s, time %i',
+    'gets its outcome from its files, and is rolled back if it is half done: %s, time %i',
     async (at, nth, expected, files) => {
       const { root, journal } = await patched();
       await runUntilKilled({ root, journal, calls: [], undo: 'apply_patch', at, nth });
