@@ -9,7 +9,8 @@ import type { PlannedChange } from './transaction-plan.js';
  * A commit replaces a file by a rename. A program that has the old one open goes on writing to it, where no other
  * program finds it: a database or a log loses all that follows.
  *
- * A removed file is lost in the same way without a sandbox, and stays a change. Only the files beside an SQLite database
+ * A removed file is lost in the same way without a sandbox, and stays a change (so does a moved one, of which the command
+ * has a copy). Only the files beside an SQLite database
  * are not: SQLite removes them when it finds no other connection, and inside a sandbox it never finds one.
  * @param roots in the order of their indices
  */
