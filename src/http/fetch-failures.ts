@@ -26,7 +26,10 @@ const UNREACHED: ReadonlySet<string> = new Set([
 /** The reason for a missing answer, in words: the connection, the name, the certificate, or the answer itself. */
 export function whyFailed(url: URL, error: unknown): ToolError {
   const code = codeOf(error);
-  const known = WORDS[code] ?? (code.startsWith('ERR_SSL_') ? WORDS.EPROTO : undefined);
+  const known =
+    alertOf(error) ??
+    (isHttp2Frame(error) ? ONLY_HTTP2 : WORDS[code]) ??
+    (code.startsWith('ERR_SSL_') ? WORDS.EPROTO : undefined);
   if (known !== undefined) return failed(url, known, { reason: code }, UNREACHED.has(code));
   if (isCertificateFault(code)) {
     return failed(url, `its certificate cannot be trusted (${code})`, { reason: 'Certificate' });
@@ -38,6 +41,23 @@ export function whyFailed(url: URL, error: unknown): ToolError {
   const message = error instanceof Error && error.message !== '' ? error.message.slice(0, 200) : 'unknown';
   return failed(url, message.replace(/\.$/, ''), code === '' ? {} : { reason: code });
 }
+
+/** By the server's own reason for ending the handshake: the code of the error is often only that of all failures. */
+function alertOf(error: unknown): string | undefined {
+  const { code = '', message = '' } = error as { code?: unknown; message?: unknown };
+  const said = `${String(code).replaceAll('_', ' ')} ${String(message)}`.toLowerCase();
+  if (said.includes('alert no application protocol')) return ONLY_HTTP2;
+  return said.includes('alert certificate required') ? 'it demands a certificate of its clients' : undefined;
+}
+
+/** Without TLS, a server of HTTP/2 begins with its settings. */
+function isHttp2Frame(error: unknown): boolean {
+  const { rawPacket } = error as { rawPacket?: unknown };
+  return Buffer.isBuffer(rawPacket) && rawPacket[3] === SETTINGS && rawPacket.readUInt32BE(5) === 0;
+}
+
+const SETTINGS = 4;
+const ONLY_HTTP2 = 'it speaks only HTTP/2, and requests are sent in HTTP/1.1';
 
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',

@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -63,6 +64,26 @@ const ok = (body: string | Buffer, ...headers: string[]): Buffer =>
     Buffer.from(['HTTP/1.1 200 OK', 'content-type: text/plain', ...headers, '', ''].join('\r\n')),
     Buffer.from(body),
   ]);
+
+/** A blocked process whose queue of connections is full: the system drops every further attempt. */
+async function listenWithoutAccepting(): Promise<number> {
+  const code = `const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    require('node:fs').writeSync(1, String(server.address().port));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [bytes] = (await once(child.stdout, 'data')) as [Buffer];
+  const port = Number(bytes.toString());
+  const waiting = Array.from({ length: 8 }, () => createConnection(port, '127.0.0.1'));
+  onTestFinished(() => {
+    for (const socket of waiting) socket.destroy();
+    child.kill('SIGKILL');
+  });
+  for (const socket of waiting) socket.on('error', () => undefined);
+  // The queue holds two: the others stay unconnected.
+  await Promise.all([once(waiting[0] as Socket, 'connect'), once(waiting[1] as Socket, 'connect')]);
+  return port;
+}
 
 async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   return work.then(
@@ -291,15 +312,67 @@ describe('fetchWithin()', () => {
     );
   });
 
-  it('bug: a failed TLS handshake was called a certificate that cannot be trusted', async () => {
+  it.each([
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'no TLS connection could be made'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'it demands a certificate of its clients'],
+  ])('bug: a failed TLS handshake was called something else: %s', async (code, said) => {
     const network: Network = {
       lookUp: async () => ['93.184.216.34'],
-      send: () =>
-        Promise.reject(Object.assign(new Error('alert'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })),
+      send: () => Promise.reject(Object.assign(new Error('alert'), { code })),
     };
     const { message } = await failureOf(fetchWithin(scopeOf(), 'https://name.example/', {}, network));
-    expect(message).toContain('no TLS connection could be made');
+    expect(message).toContain(said);
   });
+
+  it.each([
+    [
+      'a chunk has no length',
+      ok('zz\r\nhello\r\n', 'transfer-encoding: chunked'),
+      'is not HTTP (HPE_INVALID_CHUNK_SIZE)',
+    ],
+    [
+      'a chunk says too much',
+      ok(`5;${'a'.repeat(20_000)}`, 'transfer-encoding: chunked'),
+      'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    ],
+  ])('bug: where %s, the connection was called cut', async (_, bytes, said) => {
+    const { host } = await serve((socket) => socket.end(bytes));
+    const answer = await fetchWithin(scopeOf(host), `http://${host}/`);
+    expect((await failureOf(answer.text())).message).toContain(said);
+  });
+
+  it('bug: a control in the words of a status failed the request, and letters in UTF-8 were not read', async () => {
+    const { host } = await serve((socket) =>
+      socket.end('HTTP/1.1 404 Pas\x1b trouv\u00e9\r\ncontent-length: 0\r\n\r\n'),
+    );
+    const { status, statusText } = await fetchWithin(scopeOf(host), `http://${host}/`);
+    expect([status, statusText]).toEqual([404, 'Pas trouvé']);
+  });
+
+  it.each(['http', 'https'])(
+    'bug: a server that speaks only HTTP/2 was called one without HTTP or TLS: %s',
+    async (scheme) => {
+      const { onlyHttp2 } = await import('./fixtures/self-signed.js');
+      const host = await onlyHttp2(scheme === 'https');
+      const error = await failureOf(fetchWithin(scopeOf(host), `${scheme}://${host}/`));
+      expect(error.message).toContain('it speaks only HTTP/2');
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'bug: a host that drops packets held a request for all of its time',
+    async () => {
+      const port = await listenWithoutAccepting();
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const failing = failureOf(fetchWithin(scopeOf('127.0.0.1'), `http://127.0.0.1:${port}/`));
+      // The timer is set as soon as the request is sent.
+      await vi.waitUntil(() => vi.getTimerCount() === 2);
+      vi.advanceTimersByTime(10_000);
+      expect(await failing).toMatchObject({ code: 'fetch_failed', details: { reason: 'ETIMEDOUT' } });
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
 
   it('keeps users, passwords and queries out of its messages', async () => {
     const { host } = await serve((socket) => socket.destroy());

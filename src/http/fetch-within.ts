@@ -248,8 +248,13 @@ function toResponse(answer: PinnedAnswer, { url, method, redirected, maxBytes, l
     life.end();
   }
   const body = hasNoBody ? null : streamOf(answer, { url, maxBytes, life });
-  const response = new Response(body, { status, statusText, headers });
-  Object.defineProperties(response, { url: { value: url.href }, redirected: { value: redirected } });
+  const response = new Response(body, { status, headers });
+  Object.defineProperties(response, {
+    url: { value: url.href },
+    redirected: { value: redirected },
+    // Not by the constructor, which accepts neither controls nor letters beyond Latin-1.
+    statusText: { value: decodedHeader(statusText).replace(/\p{Cc}/gu, '') },
+  });
   return response;
 }
 

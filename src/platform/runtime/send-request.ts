@@ -3,6 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { systemClock } from '../clock/clock.js';
 
 /** One HTTP request over a new connection. */
 export interface PinnedRequest {
@@ -31,6 +32,11 @@ export interface PinnedAnswer {
 export type SendRequest = (request: PinnedRequest) => Promise<PinnedAnswer>;
 
 const MOST_HEADER_BYTES = 65_536;
+/** Firewalls often drop packets instead of refusing them. Then the system would try for minutes. */
+const CONNECT_MS = 10_000;
+
+/** A server that speaks only another version refuses the connection, and the error names the reason. */
+const STATED_VERSION = { ALPNProtocols: ['http/1.1'] };
 
 export const sendRequest: SendRequest = ({ url, addresses, method, headers, body, signal }) =>
   new Promise((resolve, reject) => {
@@ -56,28 +62,40 @@ export const sendRequest: SendRequest = ({ url, addresses, method, headers, body
       insecureHTTPParser: false,
       // No environment variable may switch off the check of certificates.
       rejectUnauthorized: true,
+      ...(isSecure ? STATED_VERSION : {}),
       ...(isSecure && isIP(host) === 0 ? { servername: host } : {}),
     });
+    const unwait = systemClock.after(CONNECT_MS, () => {
+      sent.destroy(Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' }));
+    });
+    sent.once('socket', (socket) => void socket.once('connect', unwait));
     const stop = (): void => {
       sent.destroy(signal.reason);
     };
     signal.addEventListener('abort', stop, { once: true });
     const forget = (): void => signal.removeEventListener('abort', stop);
     sent.once('close', () => {
+      unwait();
       forget();
       // A server that switches to another protocol gives no answer. After an answer this changes nothing.
       reject(new Error('the connection was cut'));
     });
-    sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+    // A fault in the body (a chunk without a length) is reported here, and to the reader only as a cut connection.
+    let fault: unknown;
+    sent.on('error', (error) => {
+      fault = error;
+      reject(signal.aborted ? signal.reason : error);
+    });
     sent.once('response', (response) => {
       const { rawHeaders, statusCode = 0, statusMessage = '' } = response;
+      const encoding = String(response.headers['content-encoding'] ?? '');
       // Without a listener, an error after the last read would end the process.
       response.on('error', () => undefined);
       resolve({
         status: statusCode,
         statusText: statusMessage,
         headers: pairsOf(rawHeaders),
-        body: decoded(response, String(response.headers['content-encoding'] ?? ''), signal),
+        body: decoded(response, { encoding, signal, fault: () => fault }),
         close: () => {
           response.destroy();
           sent.destroy();
@@ -134,11 +152,17 @@ async function firstByteOf(response: IncomingMessage): Promise<number | undefine
 /** The method of compression in the first byte of a zlib header. */
 const ZLIB = 8;
 
+interface Decoding {
+  readonly encoding: string;
+  readonly signal: AbortSignal;
+  /** The reason why the transfer was interrupted, if there is a better one than the end of the connection. */
+  readonly fault: () => unknown;
+}
+
 /** @throws Error for an encoding that is not known. */
 async function* decoded(
   response: IncomingMessage,
-  encoding: string,
-  signal: AbortSignal,
+  { encoding, signal, fault }: Decoding,
 ): AsyncGenerator<Uint8Array> {
   const names = encoding.toLowerCase().split(',');
   const name = names
@@ -164,7 +188,7 @@ async function* decoded(
     yield* response.pipe(decoder);
     signal.throwIfAborted();
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    throw signal.aborted ? signal.reason : (fault() ?? error);
   } finally {
     // Also when the reader stops early: nothing more is received or decompressed.
     response.destroy();
