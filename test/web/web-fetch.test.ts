@@ -110,6 +110,24 @@ describe('web_fetch', () => {
     expect(output).toBe('/café');
   });
 
+  it('bug: a page of XHTML ended at its first tag that closes itself', async () => {
+    const parts =
+      '<script src="a.js"/><p hidden="">unseen</p><a id="x"/><textarea/><p>one</p><![CDATA[two]]>';
+    const html = `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body>${parts}</body></html>`;
+    const site = await serveSite(page('application/xhtml+xml', html));
+    const { output } = await executorFor(site).execute('web_fetch', { url: site.url, format: 'text' });
+    expect(output).toBe('one\ntwo');
+  });
+
+  it('bug: a PDF with bytes before its mark was refused, and sound was called a picture', async () => {
+    const late = await serveSite(page('application/pdf', '\n\n%PDF-1.7\n'));
+    const pdf = await executorFor(late).execute('web_fetch', { url: late.url });
+    expect(pdf).toMatchObject({ content: [{ mediaType: 'application/pdf' }] });
+    const sound = await serveSite(page('application/octet-stream', 'RIFF\0\0\0\0WAVEfmt '));
+    const { error } = await executorFor(sound).execute('web_fetch', { url: sound.url });
+    expect(error).toMatchObject({ details: { reason: 'WrongType' } });
+  });
+
   it('gives a PDF as content', async () => {
     const site = await serveSite(page('application/pdf', '%PDF-1.7\n'));
     const { content } = await executorFor(site).execute('web_fetch', { url: `${site.url}/a.pdf` });

@@ -1,24 +1,52 @@
-/** The visibility of an element according to its declarations. If absent: they do not set it. */
-export interface Visibility {
+/** What the declarations of an element say about its visibility. If absent: they do not set it. */
+export interface Visibility extends BoxVisibility, TextVisibility {}
+
+/** Hides all that an element contains. */
+export interface BoxVisibility {
   readonly display?: 'hidden' | 'shown';
-  readonly visibility?: 'hidden' | 'shown';
   readonly opacity?: 'hidden' | 'shown';
   /** By another property, which no other rule reverts. */
   readonly other?: 'hidden';
+}
+
+/** Hides text, but an element inside may show its own text again. `inherited`: as the parent does. */
+export interface TextVisibility {
+  readonly visibility?: 'hidden' | 'shown' | 'inherited';
+  readonly size?: 'hidden' | 'shown' | 'inherited';
+  readonly color?: 'hidden' | 'shown' | 'inherited';
+  readonly fill?: 'hidden' | 'shown' | 'inherited';
+  /** The background is cut to the text, so transparent letters are visible. */
+  readonly clip?: 'shown';
 }
 
 export function declaredBy(style: string): Visibility {
   const found: { -readonly [K in keyof Visibility]: Visibility[K] } = {};
   const others: string[] = [];
   for (const declaration of plain(style).split(';')) {
-    const [, name = ''] = /^(display|visibility|opacity):/.exec(declaration) ?? [];
-    if (name !== 'display' && name !== 'visibility' && name !== 'opacity') others.push(declaration);
-    else if (HIDING.test(declaration)) found[name] = 'hidden';
-    else if (SHOWING.test(declaration)) found[name] = 'shown';
+    const property = PROPERTY_OF[declaration.slice(0, declaration.indexOf(':'))];
+    if (property === undefined) others.push(declaration);
+    else if (property === 'clip') {
+      if (/:text$/.test(declaration)) found.clip = 'shown';
+    } else if (HIDING.test(declaration) || TRANSPARENT.test(declaration)) found[property] = 'hidden';
+    else if (SHOWING.test(declaration)) found[property] = 'shown';
+    else if (property !== 'display' && property !== 'opacity' && INHERITING.test(declaration))
+      found[property] = 'inherited';
   }
   if (hides(others.join(';'))) found.other = 'hidden';
   return found;
 }
+
+const PROPERTY_OF: Readonly<Record<string, Exclude<keyof Visibility, 'other'>>> = {
+  display: 'display',
+  opacity: 'opacity',
+  visibility: 'visibility',
+  'font-size': 'size',
+  font: 'size',
+  color: 'color',
+  '-webkit-text-fill-color': 'fill',
+  'background-clip': 'clip',
+  '-webkit-background-clip': 'clip',
+};
 
 /**
  * An unterminated comment extends to the end, as in a browser. By index: a pattern would search the whole rest each
@@ -46,8 +74,7 @@ function plain(style: string): string {
 function hides(css: string): boolean {
   return (
     HIDING.test(css) ||
-    (TRANSPARENT.test(css) && !css.includes('background-clip:text')) ||
-    (/(?:^|;)(?:max-)?(?:height|width):0(?:px|em|rem|%)?(?:;|$)/.test(css) &&
+    (/(?:^|;)(?:max-)?(?:height|width):(?:0(?:px|em|rem|%)?|1px)(?:;|$)/.test(css) &&
       /overflow(?:-[xy])?:(?:hidden|clip)/.test(css))
   );
 }
@@ -62,22 +89,35 @@ export function withoutEscapes(css: string): string {
 }
 
 /** A browser ignores a value that it does not know. */
-const SHOWING =
-  /^(?:display:(?:-webkit-|-ms-)?(?:block|inline|flow|flex|grid|box|table|list-item|contents|ruby)|visibility:visible|opacity:[\d.]+%?$|\w+:(?:inherit|initial|unset|revert))/;
+const SHOWING = new RegExp(
+  `^(?:${[
+    'display:(?:-webkit-|-ms-)?(?:block|inline|flow|flex|grid|box|table|list-item|contents|ruby)',
+    'display:(?:inherit|initial|unset|revert)',
+    'visibility:(?:visible|initial)',
+    'opacity:(?:[\\d.]+%?$|inherit|initial|unset|revert)',
+    'font(?:-size)?:(?!.*e-)[^;]*[\\d.](?:px|pt|pc|in|cm|mm|q|rem|r?lh|[ds]?v(?:w|h|min|max))',
+    'font(?:-size)?:(?:(?:calc|clamp|min|max|var)\\(|[^;]*(?:small|medium|large)|initial)',
+    '(?:color|-webkit-text-fill-color):(?:#[0-9a-f]{3,8}$|[a-z]{3,5}\\(|black|white|canvastext|initial)',
+  ].join('|')})`,
+);
+
+/** Values that depend on the parent's. */
+const INHERITING = /:(?:inherit|unset|revert|currentcolor|[\d.]+(?:em|%)$|smaller$|larger$)/;
 
 const HIDING = new RegExp(
   `(?:^|;)(?:${[
     'display:none',
     'visibility:(?:hidden|collapse)',
     'opacity:(?:-[\\d.]+|0*(?:\\.0\\d*)?)%?',
-    'font-size:[01]?(?:\\.\\d+)?(?:px|pt)',
-    'font-size:0*(?:\\.0\\d*)?(?:em|rem|%)?',
-    'font:0(?:px)?/[^;]*',
+    'font-size:0*[01]?(?:\\.\\d+)?(?:px|pt)',
+    'font-size:(?=[\\d.])0*(?:\\.0\\d*)?[a-z%]*',
+    'font:0(?:px|em|rem|%)?[^\\d.;][^;]*',
     'filter:opacity\\(0*(?:\\.0+)?%?\\)',
     'zoom:0',
     'content-visibility:hidden',
     'text-indent:-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|%)?',
-    '(?:left|top|right|bottom):-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|vw|vh|%)?',
+    '(?:left|top|right|bottom):(?:calc\\()?-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|vw|vh|%)?\\)?',
+    '(?:inset|translate):[^;]*-\\d{4,}[^;]*',
     'clip:rect\\(0(?:px)?,0(?:px)?,0(?:px)?,0(?:px)?\\)',
     'clip:rect\\(1px,1px,1px,1px\\)',
     '(?:left|top|right|bottom):-\\d{2,}(?:\\.\\d+)?(?:em|rem)',
@@ -91,13 +131,12 @@ const HIDING = new RegExp(
   ].join('|')})(?:;|$)`,
 );
 
-/** With the background cut to the text, transparent letters are visible. */
 const TRANSPARENT = new RegExp(
-  `(?:^|;)color:(?:${[
+  `^(?:color|-webkit-text-fill-color):(?:${[
     'transparent',
     '#[0-9a-f]{3}0',
     '#[0-9a-f]{6}00',
     '(?:rgb|hsl)a\\((?:[^,;)]*,){3}0*(?:\\.0+)?%?\\)',
-    '(?:rgb|hsl)a?\\([^/;)]*/0*(?:\\.0+)?%?\\)',
-  ].join('|')})(?:;|$)`,
+    '[a-z]{3,5}\\([^/;)]*/0*(?:\\.0+)?%?\\)',
+  ].join('|')})$`,
 );

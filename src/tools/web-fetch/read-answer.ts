@@ -12,6 +12,7 @@ const IMAGES: Readonly<Record<string, readonly number[]>> = {
   'image/gif': [0x47, 0x49, 0x46, 0x38],
   'image/webp': [0x52, 0x49, 0x46, 0x46],
 };
+const WEBP = [0x57, 0x45, 0x42, 0x50];
 const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d];
 
 /**
@@ -21,11 +22,11 @@ const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d];
 export function readAnswer(bytes: Uint8Array, contentType: string, shown: string): WebContent {
   const [type = ''] = contentType.split(';');
   const mediaType = type.trim().toLowerCase();
-  if (startsWith(bytes, PDF)) {
+  if (startsWith(bytes, PDF) || (mediaType === 'application/pdf' && isLatePdf(bytes))) {
     const block = { type: 'resource', uri: shown, mediaType: 'application/pdf', data: bytes } as const;
     return { kind: 'block', block, mediaType: 'application/pdf' };
   }
-  const image = Object.keys(IMAGES).find((name) => startsWith(bytes, IMAGES[name] ?? []));
+  const image = Object.keys(IMAGES).find((name) => isImage(bytes, name));
   if (image !== undefined && (mediaType.startsWith('image/') || UNKNOWN_TYPES.has(mediaType))) {
     return { kind: 'block', block: { type: 'image', mediaType: image, data: bytes }, mediaType: image };
   }
@@ -35,6 +36,17 @@ export function readAnswer(bytes: Uint8Array, contentType: string, shown: string
   const isHtml =
     /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType) || (mediaType === '' && looksLikeHtml(text));
   return { kind: isHtml ? 'html' : 'text', text, mediaType: mediaType || 'text/plain' };
+}
+
+/** Readers of PDF accept other bytes before its mark. */
+function isLatePdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 1_024)).includes(Buffer.from(PDF));
+}
+
+function isImage(bytes: Uint8Array, name: string): boolean {
+  // Sound and films begin like a WebP picture.
+  const isOther = name === 'image/webp' && !startsWith(bytes.subarray(8), WEBP);
+  return startsWith(bytes, IMAGES[name] ?? []) && !isOther;
 }
 
 function startsWith(bytes: Uint8Array, magic: readonly number[]): boolean {
@@ -80,7 +92,7 @@ function wrongType(mediaType: string, shown: string): ToolError {
         : mediaType;
   return new ToolError(
     'fetch_failed',
-    `Cannot fetch ${shown}: its content is ${named}. Text, HTML, JSON, XML, PDF and pictures can be read.`,
+    `Cannot fetch ${shown}: its content is ${named}. Text, HTML, JSON, XML, PDF, PNG, JPEG, GIF and WebP can be read.`,
     { details: { url: shown, reason: 'WrongType', media_type: mediaType } },
   );
 }

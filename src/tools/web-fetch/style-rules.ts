@@ -50,26 +50,27 @@ export class StyleRules {
   }
 
   /**
+   * The declarations that count for an element.
    * @param above its ancestors, the outermost first
    * @param inline its own style, which only important rules override
    */
-  isHidden(element: StyledElement, above: readonly StyledElement[], inline: Visibility = {}): boolean {
+  declaredFor(element: StyledElement, above: readonly StyledElement[], inline: Visibility = {}): Visibility {
     const winners: Partial<Record<keyof Visibility, StyleRule>> = {};
     for (const key of keysOf(element))
       for (const rule of this.#byKey.get(key) ?? []) {
-        if (this.#comparisons > MOST_COMPARISONS) return this.#mayBeHidden(element);
+        if (this.#comparisons > MOST_COMPARISONS)
+          return this.#mayBeHidden(element) ? { ...inline, other: 'hidden' } : inline;
         if (!this.#isMatch(rule.compounds[0], element) || !this.#fits(rule, 1, above, above.length)) continue;
         for (const property of PROPERTIES) {
           const isLast = rule.rank >= (winners[property]?.rank ?? 0);
           if (isLast && rule.declared[property] !== undefined) winners[property] = rule;
         }
       }
-    return PROPERTIES.some((property) => {
-      const { declared, rank }: Pick<StyleRule, 'declared' | 'rank'> = winners[property] ?? NO_RULE;
-      return rank < IMPORTANT && inline[property] !== undefined
-        ? inline[property] === 'hidden'
-        : declared[property] === 'hidden';
-    });
+    let counted = inline;
+    for (const [property, { declared, rank }] of Object.entries(winners) as [keyof Visibility, StyleRule][])
+      if (rank >= IMPORTANT || inline[property] === undefined)
+        counted = { ...counted, [property]: declared[property] };
+    return counted;
   }
 
   #mayBeHidden(element: StyledElement): boolean {
@@ -116,8 +117,7 @@ export class StyleRules {
   }
 }
 
-const NO_RULE = { declared: {}, rank: 0 };
-const PROPERTIES = ['display', 'visibility', 'opacity', 'other'] as const;
+const PROPERTIES = ['display', 'opacity', 'other', 'visibility', 'size', 'color', 'fill', 'clip'] as const;
 
 /** An element is compared only with rules that name its id, one of its classes, or its name. */
 function keysOf({ name, id, classes }: StyledElement): readonly string[] {

@@ -13,15 +13,20 @@ export interface PageText {
   readonly isArticle: boolean;
 }
 
+export interface PageRequest {
+  readonly format: 'markdown' | 'text';
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** The page was sent as XHTML. */
+  readonly isXml?: boolean;
+}
+
 /**
  * A page as Markdown or as plain text: the part that a reader sees, and of that the main content, if the page
  * has one.
  */
-export async function pageText(
-  html: string,
-  { format, url, signal }: { format: 'markdown' | 'text'; url: string; signal: AbortSignal },
-): Promise<PageText> {
-  const visible = await visiblePage(html, signal);
+export async function pageText(html: string, { format, url, signal, isXml }: PageRequest): Promise<PageText> {
+  const visible = await visiblePage(html, signal, isXml);
   const { document } = visible;
   shapeBlocks(document);
   const whole = lengthOf(document.body);

@@ -75,6 +75,15 @@ describe('a page with parts that no reader sees', () => {
     'opacity:0.01',
     'filter:opacity(0)',
     'position:absolute;left:-99em',
+    'position:absolute;left:calc(-9999px)',
+    'position:fixed;inset:-9999px auto auto -9999px',
+    'translate:-9999px',
+    'position:absolute;width:1px;height:1px;overflow:hidden',
+    '-webkit-text-fill-color:transparent',
+    'font-size:0vw',
+    'font-size:00px',
+    'font:0 serif',
+    'color:oklch(0 0 0 / 0)',
   ])('bug: the text with the style "%s" was given', async (style) => {
     expect(await textOf(`<p style="${style}">unseen</p><p>seen</p>`)).toBe('seen');
   });
@@ -89,6 +98,10 @@ describe('a page with parts that no reader sees', () => {
     'transform:translate(-50%,-50%)',
     'margin-left:-20px',
     'background-image:linear-gradient(red,blue);background-clip:text;color:transparent',
+    '-webkit-background-clip:text;-webkit-text-fill-color:transparent',
+    'font:0.9em serif',
+    'font-size:large',
+    'position:absolute;top:12000px',
   ])('keep the text with the style "%s"', async (style) => {
     expect(await textOf(`<p style="${style}">seen</p>`)).toBe('seen');
   });
@@ -137,6 +150,49 @@ describe('a page with parts that no reader sees', () => {
   it('keep text that its own style makes visible', async () => {
     const html = '<style>.a{display:none}</style><p class="a" style="display:block">seen</p>';
     expect(await textOf(html)).toBe('seen');
+  });
+
+  it.each([
+    ['font-size:0', 'font-size:13px'],
+    ['font-size:0px;padding:9px', 'font:13px/1 Ubuntu'],
+    ['font-size:0', 'font-size:medium'],
+    ['visibility:hidden', 'visibility:visible'],
+    ['color:transparent', 'color:#333'],
+    ['color:transparent', 'background-clip:text'],
+  ])('bug: the style "%s" around an element that is shown by "%s" hid it too', async (outer, inner) => {
+    const html = `<table><tr><td style="${outer}">unseen<div style="${inner}"><b>seen</b></div>unseen</td></tr></table>`;
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it.each([
+    ['font-size:0', 'font-size:2em'],
+    ['font-size:0', 'font-size:inherit'],
+    ['visibility:hidden', 'visibility:inherit'],
+    ['color:transparent', 'color:bogus'],
+    ['opacity:0', 'opacity:1'],
+    ['display:none', 'display:block'],
+  ])('leave out what the style "%s" hides in spite of "%s" inside', async (outer, inner) => {
+    const html = `<div style="${outer}"><p style="${inner}">unseen<img src=a alt=unseen></p></div>seen`;
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it('bug: a heading in colors of the background was lost if two rules made it', async () => {
+    const css = '.bg-clip-text{background-clip:text}.text-transparent{color:transparent}';
+    const html = `<style>${css}</style><h1 class="text-transparent bg-clip-text">seen</h1><p class="text-transparent">unseen`;
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it.each([
+    '<div popover>unseen</div>',
+    '<math><semantics><annotation>unseen</annotation></semantics></math>',
+    '<progress>unseen</progress>',
+  ])('bug: what browsers hide without a style was given: %s', async (html) => {
+    expect(await textOf(`${html}<p>seen</p>`)).toBe('seen');
+  });
+
+  it('stay left out where the parser begins anew among many open elements', async () => {
+    const html = `<i style="font-size:0">${'<b>'.repeat(600)}${'unseen '.repeat(2_000)}</i>`;
+    expect(await textOf(`seen${html}`)).toBe('seen');
   });
 
   it('bug: a style sheet inside comment marks hid nothing', async () => {

@@ -1,7 +1,7 @@
 import { type Handler, Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom/worker';
 import { yieldToLoop } from '../yield-to-loop.js';
-import { declaredBy } from './hiding-styles.js';
+import { declaredBy, type TextVisibility, type Visibility } from './hiding-styles.js';
 import { type StyledElement, StyleRules } from './style-rules.js';
 
 /** The used part of a tree's elements and texts: the types of linkedom need those of a browser. */
@@ -62,6 +62,7 @@ const NEVER_SHOWN = new Set([
     'embed',
     'svg',
     'canvas',
+    'annotation-xml',
     'audio',
     'video',
   ],
@@ -77,6 +78,8 @@ const NEVER_SHOWN = new Set([
     'map',
     'noembed',
     'noframes',
+    'progress',
+    'meter',
   ],
 ]);
 /** Elements that belong to the head of a page. */
@@ -88,12 +91,13 @@ const KEPT_ATTRIBUTES = new Set(['href', 'src', 'alt', 'colspan', 'rowspan', 'cl
  * The part of a page that a reader sees, as a tree: no scripts, comments or styles, and nothing hidden by an
  * attribute, an inline style, or the page's own style sheet (`StyleRules`). In linear time for any
  * input: the tree is neither deep nor large.
+ * @param isXml in XHTML sent as such, `<script/>` ends itself
  */
-export async function visiblePage(html: string, signal: AbortSignal): Promise<VisiblePage> {
+export async function visiblePage(html: string, signal: AbortSignal, isXml = false): Promise<VisiblePage> {
   const styles = new StyleTexts();
-  await parseInSlices(html, styles, signal);
+  await parseInSlices(html, styles, { signal, isXml });
   const page = new PageBuilder(new StyleRules(styles.text));
-  await parseInSlices(html, page, signal);
+  await parseInSlices(html, page, { signal, isXml });
   page.finish();
   const { document, hidden, base } = page;
   return { document, title: page.title.replace(/\s+/g, ' ').trim().slice(0, 500), base, hidden };
@@ -107,8 +111,14 @@ interface PageReader {
   closeAll(): void;
 }
 
-async function parseInSlices(html: string, reader: PageReader, signal: AbortSignal): Promise<void> {
-  let parser = new Parser(reader.handler);
+interface Parsing {
+  readonly signal: AbortSignal;
+  readonly isXml: boolean;
+}
+
+async function parseInSlices(html: string, reader: PageReader, { signal, isXml }: Parsing): Promise<void> {
+  const options = { recognizeSelfClosing: isXml, recognizeCDATA: isXml };
+  let parser = new Parser(reader.handler, options);
   let begun = 0;
   for (let at = 0, end = 0; at < html.length; at = end) {
     // A position after a tag, where the parser can start again.
@@ -118,7 +128,7 @@ async function parseInSlices(html: string, reader: PageReader, signal: AbortSign
     // Not inside a comment or a tag: the rest of it would be read as text of the page.
     if (reader.open > MOST_OPEN && begun + parser.endIndex + 1 === end) {
       reader.closeAll();
-      parser = new Parser(reader.handler);
+      parser = new Parser(reader.handler, options);
       begun = end;
     }
     await yieldToLoop({ signal });
@@ -149,6 +159,14 @@ class StyleTexts implements PageReader {
   }
 }
 
+interface OpenElement extends StyledElement {
+  readonly isWritten: boolean;
+  /** It hides all of its content. */
+  readonly hides: boolean;
+  /** The visibility of text in it, unless an element inside changes that. */
+  readonly text: TextVisibility;
+}
+
 class PageBuilder implements PageReader {
   readonly document: Page = parseHTML('<!doctype html><html><head></head><body></body></html>').document;
   title = '';
@@ -163,8 +181,9 @@ class PageBuilder implements PageReader {
   /** Inside elements that are not shown. */
   #unseen = 0;
   #inTitle = false;
-  /** For each open element: whether its tag was written, and whether it hides its content. */
-  readonly #open: (StyledElement & { readonly isWritten: boolean; readonly hides: boolean })[] = [];
+  /** Of text outside all open elements. */
+  #around: TextVisibility = {};
+  readonly #open: OpenElement[] = [];
   readonly #rules: StyleRules;
   readonly handler: Partial<Handler> = {
     onopentag: (name, attributes) => this.#opened(name, attributes),
@@ -183,8 +202,13 @@ class PageBuilder implements PageReader {
   // Hidden content stays hidden, because its end is no longer known.
   closeAll(): void {
     const unseen = this.#unseen;
+    this.#around = this.#textHere;
     while (this.#open.length > 0) this.#closed();
     this.#unseen = unseen;
+  }
+
+  get #textHere(): TextVisibility {
+    return this.#open.at(-1)?.text ?? this.#around;
   }
 
   finish(): void {
@@ -198,18 +222,24 @@ class PageBuilder implements PageReader {
     const never = NEVER_SHOWN.has(name);
     const styled = this.#styled(name, attributes);
     const isTask = this.#isTask(name, attributes);
-    const isHidden = (!never || isTask) && this.#isHidden(styled, attributes);
-    if (isTask && !isHidden) this.#words += attributes.checked === undefined ? '☐ ' : '☑ ';
-    if (isHidden && this.#unseen === 0) this.hidden++;
+    const declared = never && !isTask ? {} : this.#declaredFor(styled, attributes);
+    const isHidden =
+      declared.display === 'hidden' || declared.opacity === 'hidden' || declared.other === 'hidden';
+    const around = this.#textHere;
+    const text = inheritText(around, declared);
+    const isFaint = isUnreadable(text);
+    if (isTask && !isHidden && !isFaint) this.#words += attributes.checked === undefined ? '☐ ' : '☑ ';
+    if ((isHidden || (isFaint && !isUnreadable(around))) && this.#unseen === 0) this.hidden++;
     const hides = never || isHidden;
     if (hides) this.#unseen++;
     const isWritten =
       this.#unseen === 0 &&
+      !(isFaint && name === 'img') &&
       ELEMENT.test(name) &&
       this.#depth < DEEPEST &&
       this.#elements < MOST_ELEMENTS &&
       (this.#children.at(-1) ?? 0) < MOST_CHILDREN;
-    this.#open.push({ ...styled, isWritten, hides });
+    this.#open.push({ ...styled, isWritten, hides, text });
     if (!isWritten) {
       // Words of neighbours must not run together if their elements are left out.
       if (this.#unseen === 0) this.#words += ' ';
@@ -240,7 +270,7 @@ class PageBuilder implements PageReader {
   #text(text: string): void {
     if (text.trim() !== '') this.#leaveHead();
     if (this.#inTitle) this.title += text;
-    else if (this.#unseen === 0) this.#words += text;
+    else if (this.#unseen === 0 && !isUnreadable(this.#textHere)) this.#words += text;
   }
 
   /** The end tag of the head may be left out: other content begins the visible part. */
@@ -286,12 +316,38 @@ class PageBuilder implements PageReader {
     return { name, id, classes };
   }
 
-  #isHidden(styled: StyledElement, { hidden, style, open }: Readonly<Record<string, string>>): boolean {
-    if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
-    if (styled.name === 'dialog' && open === undefined) return true;
+  #declaredFor(styled: StyledElement, attributes: Readonly<Record<string, string>>): Visibility {
+    const { style } = attributes;
+    if (isHiddenAlone(styled.name, attributes)) return { other: 'hidden' };
     const inline = style === undefined ? undefined : declaredBy(style.slice(0, 2_000));
-    return this.#rules.isHidden(styled, this.#open, inline);
+    return this.#rules.declaredFor(styled, this.#open, inline);
   }
+}
+
+/** Whether a browser hides the element without any style, until something opens it. */
+function isHiddenAlone(name: string, attributes: Readonly<Record<string, string>>): boolean {
+  const { hidden, open, popover, encoding = '' } = attributes;
+  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
+  if (popover !== undefined || (name === 'dialog' && open === undefined)) return true;
+  // The source of a formula says more than its letters. Like the alternative text of a picture, it is kept.
+  return name === 'annotation' && !/tex/i.test(encoding);
+}
+
+function inheritText(around: TextVisibility, declared: TextVisibility): TextVisibility {
+  let text = around;
+  for (const property of INHERITED) {
+    const own = declared[property];
+    if (own !== undefined && own !== 'inherited' && own !== text[property])
+      text = { ...text, [property]: own };
+  }
+  return text;
+}
+
+const INHERITED = ['visibility', 'size', 'color', 'fill', 'clip'] as const;
+
+function isUnreadable({ visibility, size, color, fill, clip }: TextVisibility): boolean {
+  if (visibility === 'hidden' || size === 'hidden') return true;
+  return clip !== 'shown' && (color === 'hidden' || fill === 'hidden');
 }
 
 const BETWEEN_CELLS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([

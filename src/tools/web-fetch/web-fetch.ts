@@ -126,6 +126,7 @@ async function present(
     format,
     url,
     signal: ctx.signal,
+    isXml: content.mediaType === 'application/xhtml+xml',
   });
   return {
     text,
