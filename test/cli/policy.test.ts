@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { message, useToolexec } from './toolexec.js';
@@ -170,6 +170,22 @@ describe('toolexec policy check', () => {
     const config = toolexec.write('c.toml', RULES);
     const { code, stdout } = await toolexec.run(['policy', 'check', '--config', config]);
     expect([code, stdout]).toEqual([0, '2 rules, and nothing wrong with them\n']);
+  });
+
+  it('bug: said of rules for tools of MCP servers, programs and sub-agents that no such tool exists', async () => {
+    toolexec.write('tools/gen.py', '#!/bin/sh\n');
+    chmodSync(join(toolexec.folder, 'tools/gen.py'), 0o755);
+    const rule = (tool: string): string =>
+      `[[tools.approval.rules]]\ndecision = "ask"\ntool = ${JSON.stringify(tool)}\n`;
+    const config = toolexec.write(
+      'o.toml',
+      `[tools.external]\ndirectories = [${JSON.stringify(join(toolexec.folder, 'tools'))}]\n` +
+        '[mcp.servers.up]\ncommand = "up"\n' +
+        ['up__create', 'up__read_*', 'gen', 'task', 'down__create', 'gone'].map(rule).join(''),
+    );
+    const { code, stdout } = await toolexec.run(['policy', 'check', '--config', config]);
+    const named = [...stdout.matchAll(/no tool is called (\S+)\./g)].map(([, name]) => name);
+    expect([code, named]).toEqual([1, ['down__create', 'gone']]);
   });
 
   it('reports a rule that can never have an effect, and an example that fails', async () => {

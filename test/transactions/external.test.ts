@@ -77,6 +77,38 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls')).toBe('Makefile\na\n');
   });
 
+  it('bug: changed files beyond the writes of the rule that allows it', async () => {
+    shop.add('gen', `mkdir -p out; echo x >out/a; echo x >Makefile; echo '"done"'`);
+    const rules = (...writes: readonly string[]) =>
+      ({
+        approver: undefined as never,
+        policy: { rules: [{ decision: 'allow', tool: 'gen', writes }] },
+      }) as const;
+    for (const [writes, unexpected, kept] of [
+      [['out/**'], ['Makefile'], ''],
+      [['lib/**'], ['Makefile', 'out/', 'out/a'], ''],
+      [['out/**', 'Makefile'], undefined, 'Makefile\nout\n'],
+    ] as const) {
+      await using opened = await shop.open(rules(...writes));
+      const [result] = await opened.executor.run([call(writes.join(), 'gen')]);
+      expect(result).toMatchObject({
+        success: unexpected === undefined,
+        ...(unexpected && { error: { code: 'policy_denied', details: { executed: 'no' } } }),
+        metadata: { changes: { ...(unexpected && { unexpected }) } },
+      });
+      expect(shop.outside('ls')).toBe(kept);
+    }
+  });
+
+  it('may change what a rule allows by its path, although it runs later by itself', {
+    tags: ['soak'],
+  }, async () => {
+    shop.add('gen', `echo x >Makefile; echo '"done"'`, { effects: [{ kind: 'write', path: 'Makefile' }] });
+    const policy = { rules: [{ decision: 'allow', effect: 'write', path: 'Makefile' }] } as const;
+    await using opened = await shop.open({ approver: undefined as never, policy }, { trusted: true });
+    expect(await opened.executor.run([call('1', 'gen')])).toMatchObject([{ success: true }]);
+  });
+
   it('neither sees nor overwrites hidden files; files that a rule denies stay; both are reported', {
     tags: ['soak'],
   }, async () => {

@@ -1,5 +1,5 @@
 import { quoteWord } from '../../base/quote-word.js';
-import type { Effect } from '../../contract/effect.js';
+import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { PolicyAnswer, PolicyQuestion, WriteConsent } from '../../contract/policy.js';
 import type { LaterCode } from '../later-code/later-code.js';
 import type { PathSubject } from '../matching/path-subject.js';
@@ -114,19 +114,23 @@ export class Evaluation implements Circumstances {
   }
 
   /**
-   * The paths that the allowing rules let commands change; undefined if the call runs none, or no rule
-   * matches.
+   * The paths that the allowing rules let commands and programs change; undefined if the rules say nothing about that.
    */
   get consent(): WriteConsent | undefined {
-    if (!this.basis.hasRules || this.runs.length === 0) return undefined;
-    const byCommand = this.parts.filter(({ part }) => part.run !== undefined && part.seen === undefined);
-    const writes = byCommand.map((evaluated) => this.allowOf(evaluated)?.rule.rule.writes);
-    const isBounded = writes.every((patterns) => patterns !== undefined);
+    if (!this.basis.hasRules) return undefined;
+    const isByPath = ({ match }: EvaluatedPart): boolean =>
+      match?.argument?.field === 'path' && decisionOf(match) === 'allow';
+    const own = this.parts.filter(
+      (evaluated) => evaluated.part.seen === undefined && mayChange(evaluated.part) && !isByPath(evaluated),
+    );
+    const writes = own.map((evaluated) => this.allowOf(evaluated)?.rule.rule.writes);
+    const isBounded = own.length > 0 && writes.every((patterns) => patterns !== undefined);
     const patterns = writes.flatMap((some) => some ?? []);
-    const named = this.parts.flatMap(({ part: { seen, run }, match }) => {
-      const isNamed = match?.argument?.field === 'path' && decisionOf(match) === 'allow';
-      return isNamed && seen !== undefined && 'path' in seen ? [fromCallStart(seen, run?.cwd)] : [];
+    const named = this.parts.flatMap((evaluated) => {
+      const effect = isByPath(evaluated) ? pathEffectOf(evaluated.part) : undefined;
+      return effect === undefined ? [] : [effect];
     });
+    if (!isBounded && named.length === 0 && this.runs.length === 0) return undefined;
     return { ...(isBounded ? { patterns } : {}), named };
   }
 
@@ -139,9 +143,7 @@ export class Evaluation implements Circumstances {
     if (path === undefined || (kind !== 'write' && kind !== 'delete')) return true;
     if (argument?.field === 'path') return true;
     if (run !== undefined && this.question.transaction === true && rule.write_through !== true) return true;
-    // A rule for the tool allows the effects that the call declares itself.
-    if (writes === undefined) return !this.runsLater(path);
-    return run === undefined || writes.some((pattern) => pattern.matches(path));
+    return writes === undefined ? !this.runsLater(path) : writes.some((pattern) => pattern.matches(path));
   }
 
   /** Whether a path runs later by itself, under its own name or another one. */
@@ -168,6 +170,20 @@ export class Evaluation implements Circumstances {
     const key = JSON.stringify(seen);
     return touched?.some((effect) => JSON.stringify(effect) === key) === true;
   }
+}
+
+/** A part that may change files: of a call as a whole, the effects are not known. */
+function mayChange({ kind }: CallPart): boolean {
+  return kind === undefined || CHANGES.has(kind);
+}
+
+const CHANGES: ReadonlySet<EffectKind> = new Set(['run', 'write', 'delete', 'unknown']);
+
+/** The effect on a path, as the call names it. */
+function pathEffectOf({ seen, run, kind, path }: CallPart): Effect | undefined {
+  if (seen !== undefined) return 'path' in seen ? fromCallStart(seen, run?.cwd) : undefined;
+  if (path === undefined || (kind !== 'write' && kind !== 'delete')) return undefined;
+  return { kind, path: path.shown };
 }
 
 function runsOf(parts: readonly EvaluatedPart[]): readonly RunText[] {

@@ -109,6 +109,26 @@ describe('a rule that allows says what its command may change', () => {
     expect(decide(write('Makefile'), { ...tool, path: '*' }).disposition).toBe('execute_now');
   });
 
+  it('and bounds tools that are no commands by the paths that they declare', () => {
+    const rule: PolicyRule = { decision: 'allow', tool: ['write_file', 'gen'], writes: 'out/**' };
+    expect(decide(write('out/a'), rule).disposition).toBe('execute_now');
+    expect(decide(write('src/a'), rule)).toMatchObject({
+      disposition: 'requires_confirmation',
+      reason: expect.stringContaining('does not cover write src/a, which its writes do not name'),
+    });
+    const gen: PolicyQuestion = { name: 'gen', sideEffecting: true, requiresApproval: false };
+    expect(decide({ ...gen, effects: [{ kind: 'unknown' }] }, rule).consent).toEqual({
+      patterns: ['out/**'],
+      named: [],
+    });
+    expect(decide(gen, rule).consent).toEqual({ patterns: ['out/**'], named: [] });
+    expect(decide(gen, { decision: 'allow', tool: 'gen' }).consent).toBeUndefined();
+    const path: PolicyRule = { decision: 'allow', effect: 'write', path: 'Makefile' };
+    expect(decide({ ...write('Makefile'), name: 'gen' }, path).consent).toEqual({
+      named: [{ kind: 'write', path: 'Makefile' }],
+    });
+  });
+
   it('as the table says, or what takes its place', () => {
     const rules: readonly PolicyRule[] = [{ decision: 'allow', command: 'cp *' }];
     const own = createPolicy({ rules, laterCode: ['*.sh'] }, { analyzeCommand });

@@ -1,6 +1,9 @@
+import type { Configuration } from '../../../config/configuration.js';
 import { builtinTools } from '../../../executor/builtin-tools.js';
+import { findPrograms } from '../../../external/find-programs.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
+import type { KnownTool } from '../../../policy/explain/find-problems.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
@@ -41,7 +44,7 @@ export function checkPolicy(options: PolicyOptions, context: CliContext): ExitCo
   for (const note of configNotes(resolved)) display.note(note);
   const { policy } = resolved.configuration.executor;
   const compiled = createAnalyzingPolicy(policy);
-  const problems = compiled.problems(builtinTools());
+  const problems = compiled.problems(knownTools(resolved.configuration));
   const marks = compiled.marks();
   const rules = Object.values(policy?.tiers ?? {}).flat().length;
   if (options.json === true) writeJson(stdio.stdout, { rules, problems, marks });
@@ -50,6 +53,20 @@ export function checkPolicy(options: PolicyOptions, context: CliContext): ExitCo
     stdio.stdout.write(toLines([...found, ...marks]));
   }
   return problems.length === 0 ? 0 : 1;
+}
+
+/**
+ * The tools that rules can name: built-in ones, programs by their files, and every name that a rule gives to a tool of
+ * a configured MCP server, because servers are not started here.
+ */
+function knownTools({ executor, external, mcp }: Configuration): readonly KnownTool[] {
+  const programs = findPrograms(external?.directories ?? [], () => false);
+  const prefixes = Object.keys(mcp?.servers ?? {}).map((server) => `${server}__`);
+  const named = Object.values(executor.policy?.tiers ?? {}).flatMap((rules) =>
+    rules.flatMap(({ tool = [] }) => tool),
+  );
+  const served = named.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+  return [...builtinTools({ agents: true }), ...programs, ...served.map((name) => ({ name }))];
 }
 
 function toLines(lines: readonly string[]): string {
