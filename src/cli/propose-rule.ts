@@ -6,24 +6,26 @@ import type { PolicyRule } from '../policy/rules/policy-rule.js';
 import type { ProposedRule } from '../terminal/offer-rule.js';
 import type { CliContext } from './cli-context.js';
 import { readJournalCalls } from './commands/policy/recorded-calls.js';
-import { notesAsToml, proposeRules } from './commands/policy/suggest.js';
+import { notesAsToml, proposeRules, seenIn } from './commands/policy/suggest.js';
 import { LaterPlace } from './later-place.js';
 import { openExecutor } from './open-executor.js';
 import { type JournalChoice, recordedJournal } from './recorded-journal.js';
 import { resolvePlanning } from './resolve-planning.js';
 
 /**
- * The narrowest rule that would have allowed a call: the same command, file or host. Undefined if there is
- * none, and with `--config`, where the person's own configuration is not read.
+ * The narrowest rule that would have allowed a call: the same command, file or host; for a command that has run, with
+ * its changes. Undefined if there is none, and with `--config`, where the person's own configuration is not read.
  */
 export async function proposeRule(
-  { callId, toolName, args, effects }: ApprovalRequest,
+  { callId, toolName, args, effects, changes }: ApprovalRequest,
   options: JournalChoice,
   context: CliContext,
 ): Promise<ProposedRule | undefined> {
   if (options.config !== undefined) return undefined;
   const place = new LaterPlace(resolvePlanning(options, context).executor);
-  const [proposal] = proposeRules([{ call: { id: callId, name: toolName, args }, effects }], place);
+  const call = { id: callId, name: toolName, args };
+  const seen = changes === undefined ? undefined : seenIn(place);
+  const [proposal] = proposeRules([{ call, effects, changes }], place, seen);
   if (proposal === undefined) return undefined;
   const { rule } = proposal;
   return {

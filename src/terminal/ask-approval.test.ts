@@ -221,7 +221,8 @@ describe('askApproval()', () => {
     const offered = await session(['?', 'n'], { edit, propose });
     for (const key of ['e edit', 'e  edit', 'w always', 'w  always']) expect(offered.shown).toContain(key);
     const { shown, answer } = await session(['?', 'e', 'w', 'n'], { changes: none, edit });
-    expect(shown).not.toMatch(/e {1,2}edit|w {1,2}always/);
+    expect(shown).not.toMatch(/e {1,2}edit|w {1,2}always|Run these|run all/);
+    expect(shown).toContain('Keep these changes? y all');
     expect(shown).toContain('"e" is not an answer here');
     expect(shown).toContain('"w" is not an answer here');
     expect(answer).toEqual({ kind: 'deny_all' });

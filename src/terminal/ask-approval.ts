@@ -42,8 +42,8 @@ interface Keys {
 }
 
 const describeKeys = ({ edits, proposes }: Keys): string => `
-  y  run all; of several, those that are selected    n  run none
-  1  select or deselect the first, 2 the second…; Enter runs the selected
+  y  ${edits ? 'run' : 'keep'} all; of several, those that are selected    n  ${edits ? 'run' : 'keep'} none
+  1  select or deselect the first, 2 the second…; Enter ${edits ? 'runs' : 'keeps'} the selected
   d  show all of a call${edits ? '  e  edit its arguments in $EDITOR' : ''}
   r  refuse all, or those that are selected, with a reason that the model reads
 ${proposes ? '  w  always: a rule for calls like it, written after a second y\n' : ''}  ?  these keys          Esc or Ctrl-C  cancel the batch
@@ -144,8 +144,9 @@ class Question {
     const more = isFirst ? ` · d details${some}` : '';
     const keys = `y ${all} · n none · numbers select${more} · ? keys`;
     const told = state.length === 0 ? '' : ` (${state.join(' · ')})`;
-    const prompt = ownWords(`Run these? ${keys}${told}:`, screen.columns, ' '.length);
-    return prompt.replace('Run these?', palette.bold);
+    const question = edits ? 'Run these?' : 'Keep these changes?';
+    const prompt = ownWords(`${question} ${keys}${told}:`, screen.columns, ' '.length);
+    return prompt.replace(question, palette.bold);
   }
 
   async #take(key: string | undefined): Promise<Answer | StillOpen> {

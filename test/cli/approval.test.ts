@@ -1,10 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { message, useToolexec } from './toolexec.js';
 
+const WHY_NOT = await whyNoTransactions();
 const toolexec = useToolexec();
 
 const TOUCH_TWO = message(['bash', { command: 'touch one' }], ['bash', { command: 'touch two' }]);
@@ -188,6 +190,23 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     const { screen } = await atTerminal(`run '${file}' --yes`, [], { [name]: value });
     expect(screen.includes('\u001b[32m')).toBe(coloured);
     expect(screen).not.toContain('\u001b[0J');
+  });
+});
+
+describe.skipIf(!hasScript || WHY_NOT !== '')(`a question about changes, at a terminal${WHY_NOT}`, () => {
+  it('bug: proposed a rule that did not cover the changes', async () => {
+    toolexec.write('root/y', 'x');
+    chmodSync(toolexec.write('.config/toolexec/config.toml', '[tools]\nprofile = "contained"\n'), 0o600);
+    const file = toolexec.json('r.json', message(['bash', { command: 'cp y Makefile' }]));
+    const { code } = await atTerminal(`run '${file}'`, [
+      ['Keep these changes?', 'w'],
+      ['y writes it, n does not:', 'y'],
+      ['Keep these changes?', 'y'],
+    ]);
+    expect(code).toBe(0);
+    toolexec.write('root/y', 'changed');
+    const again = await toolexec.run(['run', file, '--again']);
+    expect([again.code, readFileSync(join(toolexec.root, 'Makefile'), 'utf8')]).toEqual([0, 'changed']);
   });
 });
 

@@ -58,7 +58,7 @@ export async function suggestRules(
   const [approved, denied] = [await askedAbout(recorded, settings), await askedAbout(refused, settings)];
   const place = new LaterPlace(settings);
   const propose = (calls: readonly ApprovedCall[]) =>
-    proposeRules(calls, place, (changes) => writesFor(changes, place, laterBelowOf(place)));
+    proposeRules(calls, place, seenIn(place));
   // A rule is proposed only if it lets its own call run, and none that was refused.
   const rules = propose(approved).map(({ rule }) => rule);
   const isOpen = await askedAbout([...approved, ...denied], withRules(settings, rules));
@@ -75,6 +75,11 @@ export async function suggestRules(
       : `${suggestions.length} rules: check each before you add it to a configuration, then: toolexec policy check`,
   );
   return 0;
+}
+
+/** Derives `writes` of rules from observed changes. */
+export function seenIn(place: LaterPlace): (changes: readonly SeenChanges[]) => SeenWrites {
+  return (changes) => writesFor(changes, place, laterBelowOf(place));
 }
 
 type Settings = ReturnType<typeof resolvePlanning>['executor'];
