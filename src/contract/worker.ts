@@ -119,4 +119,6 @@ export interface Placement {
   readonly timeoutMs?: number;
   /** The calls were accepted without a plan: the worker that takes one evaluates it and defers it if it needs approval. */
   readonly unplanned?: true;
+  /** The host asks no question, on purpose (`approver: null`): unexpected changes of a command are kept, too. */
+  readonly unasked?: true;
 }

@@ -1,6 +1,7 @@
 import type { ConversationMemory } from '../contract/context.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { BatchScope } from './call/batch-scope.js';
+import type { Placement } from '../contract/worker.js';
+import type { BatchScope, TakenCall } from './call/batch-scope.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { currentScope } from './call/unhandled-errors.js';
 import { Observer } from './events/observer.js';
@@ -59,10 +60,10 @@ export class Conversations {
     const taken = known?.taken;
     const own = part?.settings ?? settings;
     // A batch that was recorded earlier keeps its place.
-    const placement = known?.calls === undefined ? settings.placement : known.placement;
+    const placement = known?.calls === undefined ? placementOf(settings) : known.placement;
     return {
       id,
-      settings: taken === undefined ? own : { ...own, worker: taken.worker },
+      settings: taken === undefined ? own : ofWorker(own, taken),
       conversation,
       memory: part?.memory ?? this.memoryOf(conversation),
       dryRun: options.dryRun === true,
@@ -124,4 +125,20 @@ function traced(
     // As in `Observer`: the calls continue without a trace.
     return observer;
   }
+}
+
+function placementOf({ placement, approver }: ExecutorSettings): Placement | undefined {
+  return placement === undefined || approver !== null ? placement : { ...placement, unasked: true };
+}
+
+/** A worker has no person, so consent of another process ends where the changes that it named end. */
+function ofWorker(
+  settings: ExecutorSettings,
+  {
+    worker,
+    keepsUnexpected,
+  }: Pick<TakenCall, 'keepsUnexpected'> & { readonly worker: ExecutorSettings['worker'] },
+): ExecutorSettings {
+  if (keepsUnexpected === undefined) return { ...settings, worker };
+  return { ...settings, worker, lateApprover: keepsUnexpected ? null : undefined };
 }

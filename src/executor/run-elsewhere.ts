@@ -2,6 +2,7 @@ import type { CallKey } from '../contract/journal.js';
 import { perhapsQueued } from './answer/refuse-ready.js';
 import { reasonOf } from './answer/results.js';
 import { approverOf } from './approve/approve-batch.js';
+import { BY_HOST } from './approve/ask-approval.js';
 import { awaitElsewhere, type OpenCall } from './record/await-elsewhere.js';
 import { hint } from './record/hint.js';
 import type { Recorder } from './record/recorder.js';
@@ -24,7 +25,7 @@ export async function runElsewhere(batch: Batch, recorder: Recorder): Promise<vo
     }
     open.set(recorder.key(index), { index, call: call.call });
     if (call.needsApproval && approverOf(options, scope) === null)
-      recorder.note(index, call.call.id, 'approval', { approved: true, by: 'host' });
+      recorder.note(index, call.call.id, 'approval', { approved: true, by: BY_HOST });
   }
   if (open.size === 0 || journal === null) return;
   try {

@@ -1,6 +1,7 @@
 import type { Clock } from '../contract/context.js';
 import type { CallRecord, Journal, JournalNote, RunningCount, WorkerOffer } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
+import { BY_HOST, isPersons } from '../executor/approve/ask-approval.js';
 import { readConsentNote } from '../executor/approve/decide-placed.js';
 import { isOutOfOrder, placedEffects } from '../executor/record/shared-order.js';
 import { countRunning, isHeldBack } from '../journal/records/fair-order.js';
@@ -16,12 +17,14 @@ export interface TakableCall {
   readonly record: CallRecord;
   /** The approved arguments. */
   readonly args: JsonObject;
-  /**
-   * The person or the host has agreed. False: this worker evaluates the call, and defers it if it needs
-   * approval.
-   */
-  readonly isAgreed: boolean;
+  readonly consent: Consent;
 }
+
+/**
+ * Who agreed to a call. `none`: this worker evaluates it, and defers it if it needs approval. `person`: one who saw the
+ * question. `host`: it asks no question, on purpose. `advance`: a rule, a mode or an option.
+ */
+type Consent = 'none' | 'person' | 'host' | 'advance';
 
 export interface Look {
   readonly takable: readonly TakableCall[];
@@ -156,12 +159,18 @@ async function readConsent(
 ): Promise<Omit<TakableCall, 'record'> | { readonly denied: string | undefined } | undefined> {
   const { disposition, placement, args } = record;
   const isUnplanned = placement?.unplanned === true;
-  if (disposition === 'execute_now' && !isUnplanned) return { args, isAgreed: true };
+  const isUnasked = placement?.unasked === true;
+  if (disposition === 'execute_now' && !isUnplanned) return { args, consent: isUnasked ? 'host' : 'advance' };
   const last = await readConsentNote(record, journal);
-  if (last === undefined) return isUnplanned ? { args, isAgreed: false } : undefined;
+  if (last === undefined) return isUnplanned ? { args, consent: 'none' } : undefined;
   return last.data.approved === true
-    ? { args: approvedArguments(last) ?? args, isAgreed: true }
+    ? { args: approvedArguments(last) ?? args, consent: isUnasked ? 'host' : consentIn(last) }
     : deniedBy(last);
+}
+
+function consentIn({ data: { by } }: JournalNote): Consent {
+  if (by === BY_HOST) return 'host';
+  return isPersons(typeof by === 'string' ? by : undefined) ? 'person' : 'advance';
 }
 
 function deniedBy({ data: { reason } }: JournalNote): { readonly denied: string | undefined } {

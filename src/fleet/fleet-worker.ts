@@ -248,14 +248,14 @@ export class FleetWorker {
     this.#running.set(record.key, { record, stop, ended });
   }
 
-  async #run({ record, args, isAgreed }: TakableCall, signal: AbortSignal): Promise<void> {
+  async #run({ record, args, consent }: TakableCall, signal: AbortSignal): Promise<void> {
     const { executor, lease, journal, logger, asksItself, clock } = this.#parts;
     const { key, conversation, placement, batchId, attach } = record;
     const { worker } = lease;
-    const consent = asksItself ? {} : isAgreed ? { approver: null } : { defer: true };
+    const asked = asksItself ? {} : consent === 'none' ? { defer: true } : { approver: null };
     const timeoutMs = placement?.timeoutMs;
     const options = {
-      ...consent,
+      ...asked,
       signal,
       conversation,
       again: attach !== true,
@@ -272,7 +272,9 @@ export class FleetWorker {
         await tape?.end();
         return keepOutput(record, result, this.#parts);
       };
-      const taken = { record, worker, refusal, ending, ...live };
+      const isByPerson = consent === 'person';
+      const keepsUnexpected = asksItself ? undefined : consent === 'host';
+      const taken = { record, worker, isByPerson, keepsUnexpected, refusal, ending, ...live };
       const [result] = await executor.take({ ...recordedCall(record), args }, taken, options);
       journal.signals?.send('answer', [key]);
       if (await this.#isOver(key, result)) this.#later.delete(key);

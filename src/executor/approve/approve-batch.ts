@@ -15,7 +15,7 @@ import { withOrigins } from '../record/conversation-origins.js';
 import type { Recorder } from '../record/recorder.js';
 import { announce, announceNow, permissionNeeded } from './announce.js';
 import { answerByHook, type HookQuestion } from './answer-by-hook.js';
-import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
+import { type ApprovedCall, type AskedCall, askApproval, askedAgain, BY_HOST } from './ask-approval.js';
 import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 import { askTicketAgain } from './ticket.js';
 
@@ -88,6 +88,7 @@ async function askChanged(parts: ApprovalParts, recorder: Recorder): Promise<Eva
   for (const index of waiting) {
     const call = ready(evaluated, index);
     const key = recorder.key(index);
+    if (scope.taken?.isByPerson === true) after[index] = call.agreed();
     const notes = (await scope.settings.journal?.notes(key)) ?? [];
     const isEdited = hashArguments(call.call.args) !== hashArguments(scope.taken?.record.args ?? {});
     if (isEdited || !notes.some(({ kind }) => kind === 'asked')) continue;
@@ -221,7 +222,7 @@ export async function approveDeferred(
       for (const index of open)
         recorder.note(index, ready(after, index).call.id, 'approval', {
           approved: true,
-          by: 'host',
+          by: BY_HOST,
           ...decision,
         });
     const worker = isPlaced ? {} : { worker: { ...scope.settings.worker } };

@@ -153,8 +153,11 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
  * count.
  */
 export function isPersons(by: string | undefined): boolean {
-  return by?.startsWith('--') !== true && by !== BY_HOOK;
+  return by?.startsWith('--') !== true && by !== BY_HOOK && by !== BY_HOST;
 }
+
+/** The decider's name where a host asks no question (`approver: null`). */
+export const BY_HOST = 'host';
 
 /** The decider's name when a PermissionRequest hook answered. */
 export const BY_HOOK = 'a PermissionRequest hook';

@@ -39,6 +39,10 @@ export interface PreviewRole {
 /** A recorded call without a process. This process tries to run it as a worker of a fleet. */
 export interface TakenCall {
   readonly record: CallRecord;
+  /** A person agreed to the call after seeing the question. */
+  readonly isByPerson: boolean;
+  /** Whether changes of a command beyond its permission are kept. Undefined: the worker's approver decides. */
+  readonly keepsUnexpected: boolean | undefined;
   /**
    * Called after the claim, right before the tool would start. If it returns a result, the call must no longer start,
    * and that result is its answer.
