@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
@@ -13,7 +14,9 @@ import { usePlace } from './use-place.js';
 const WHY_NOT = await whyNoTransactions();
 
 const place = usePlace();
-const MAKE = "printf 'echo x > Makefile' > gen.txt; sh gen.txt";
+/** Nothing in its text says what it changes. */
+const MAKE = 'sh gen.txt';
+beforeEach(() => writeFileSync(join(place.root, 'gen.txt'), 'echo x > Makefile'));
 const call = (command: string): ToolCall => ({ id: 'c', name: 'bash', args: { command } });
 
 /** Runs a call on a worker, which has no person to ask. */
@@ -49,7 +52,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command changes on a worker${WHY_NOT}`, 
       metadata: { changes: { unexpected: ['Makefile'] } },
     });
     expect(await runElsewhere('echo x > Makefile', { approver })).toMatchObject({ success: true });
-    expect([asked, place.outside('ls')]).toEqual([['c', 'c'], 'Makefile\n']);
+    expect([asked, place.outside('ls')]).toEqual([['c', 'c'], 'Makefile\ngen.txt\n']);
   });
 
   it('is refused if only a rule of the host allows the command, and kept if the host asks nothing', {
