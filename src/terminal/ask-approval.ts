@@ -142,11 +142,10 @@ class Question {
     const { edits, proposes } = this.#keys;
     const some = `${edits ? ' · e edit' : ''} · r refuse with a reason${proposes ? ' · w always' : ''}`;
     const more = isFirst ? ` · d details${some}` : '';
-    const keys = `y ${all} · n none · numbers select${more} · ? keys`;
     const told = state.length === 0 ? '' : ` (${state.join(' · ')})`;
     const question = edits ? 'Run these?' : 'Keep these changes?';
-    const prompt = ownWords(`${question} ${keys}${told}:`, screen.columns, ' '.length);
-    return prompt.replace(question, palette.bold);
+    const prompt = `${question} y ${all} · n none · numbers select${more} · ? keys${told}:`;
+    return ownWords(prompt, screen.columns, ' '.length).replace(question, palette.bold);
   }
 
   async #take(key: string | undefined): Promise<Answer | StillOpen> {

@@ -57,8 +57,7 @@ export async function suggestRules(
   const refused = whole.filter(({ code }) => code === 'user_denied');
   const [approved, denied] = [await askedAbout(recorded, settings), await askedAbout(refused, settings)];
   const place = new LaterPlace(settings);
-  const propose = (calls: readonly ApprovedCall[]) =>
-    proposeRules(calls, place, seenIn(place));
+  const propose = (calls: readonly ApprovedCall[]) => proposeRules(calls, place, seenIn(place));
   // A rule is proposed only if it lets its own call run, and none that was refused.
   const rules = propose(approved).map(({ rule }) => rule);
   const isOpen = await askedAbout([...approved, ...denied], withRules(settings, rules));
