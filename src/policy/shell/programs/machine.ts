@@ -1,6 +1,6 @@
 import type { Call } from '../words/call.js';
 import type { Options } from '../words/options.js';
-import type { Program, Programs, Verdict } from './program.js';
+import { evaluateUnknown, type Program, type Programs, type Verdict } from './program.js';
 
 const blocks = (words: RegExp, reason: string): Verdict => ['block', words, reason];
 const asks = (words: RegExp, reason: string): Verdict => ['ask', words, reason];
@@ -102,7 +102,7 @@ export const MACHINE_PROGRAMS: Programs = {
     ],
   },
   swapoff: one(blocks(/^(?:-a|--all)|\/dev\//m, 'would take away memory that is in use')),
-  'swapon losetup dmsetup cgcreate pivot_root switch_root': one(
+  'swapon losetup dmsetup cgcreate pivot_root switch_root grub-install efibootmgr': one(
     asks(/^/, 'changes the file systems, or what the machine uses'),
     HELP,
   ),
@@ -138,6 +138,15 @@ export const MACHINE_PROGRAMS: Programs = {
   ),
   'timedatectl hostnamectl': one(asks(/^set-|^hostname\n./m, 'sets the clock, or the name of the machine')),
   hostname: one(asks(/^(?!-)./m, 'changes the name of the machine')),
+  'ip bridge tc ifconfig route brctl iw nmcli rfkill': {
+    verdicts: [
+      asks(
+        /^(?:add|append|change|set|replace|modify|delete|del|flush|exec|up|down|(?:un)?block|(?:dis)?connect|(?:add|del)(?:br|if))$/m,
+        'changes the network of the machine',
+      ),
+    ],
+    evaluate: evaluateUnknown,
+  },
   // They build code of their words, or run it elsewhere.
   'parallel tmux screen start-stop-daemon': one(
     asks(/^(?!-?-?(?:ls|list(?:-\w+)?|version|help|V)$)/, 'runs its own commands'),

@@ -92,8 +92,12 @@ function unwrap(call: Call, options: Options, wrapping: Wrapping): Stream {
   const { before, assigns = false, shell, moves } = wrapping;
   const settings: string[] = [];
   const { operands, given } = options;
-  for (const { name: option, value } of given)
-    if (value !== undefined && TAKES_CODE.test(option)) call.runAskedCode(value);
+  for (const { name: option, value } of given) {
+    if (value === undefined) continue;
+    if (TAKES_CODE.test(option)) call.runAskedCode(value);
+    // `strace -o '|CODE'`
+    else if (/^[|!]/.test(value.known)) call.runAskedCode(value.dropPrefix(1));
+  }
   const isMarked = assigns && options.operands[0]?.shown === '-';
   const behind = isMarked ? operands.slice(1) : operands;
   const head = words.slice(0, words.length - behind.length);

@@ -118,8 +118,8 @@ export class Call {
     const written = this.scope.writtenTo(file);
     if (written !== undefined) this.ask(`${this.name} runs ${file.shown}, which was written here.`);
     if (written?.kind === 'fetched') this.blockFetched(written.from);
-    // A descriptor, or a file of a process: its content is not in the file system.
-    if (/^\/+(?:dev|proc)\//.test(file.shown))
+    // The input, a descriptor, or a file of a process: its content is not in the file system.
+    if (/^(?:-$|\/+(?:dev|proc)\/)/.test(file.shown))
       this.ask(`${this.name} runs what it reads from ${file.shown}.`);
     this.findings.runsUnseen();
   }
