@@ -25,6 +25,7 @@ import {
   moveInto,
   ownDirectoryOf,
   removePlaced,
+  settleOld,
   sweepCopy,
   temporaryName,
 } from './move-entries.js';
@@ -243,17 +244,17 @@ function modify(step: Step): MadeChange {
     if (after !== undefined) places.keepMode(change, after.mode);
     return {};
   }
-  if (isTaken(step, at)) return committed(step, at);
-  const from = versions.newOf(change, index);
-  if (from === undefined) throw new Error('its new version was not prepared');
-  if (!isAsPrinted(at, before)) {
-    if (!step.isAgain || !isSameVersion(at, from)) throw new Conflict(CHANGED);
-    removePlaced(from, at);
-    return committed(step, at);
-  }
   const old = versions.oldOf(change, index);
-  if (binaryEntry(old) === undefined) keepOld(at, old);
-  moveInto({ from, at, replaces: true, temporary: temporaryOf(step) });
+  if (!isTaken(step, at)) {
+    const from = versions.newOf(change, index);
+    if (from === undefined) throw new Error('its new version was not prepared');
+    if (isAsPrinted(at, before)) {
+      if (binaryEntry(old) === undefined) keepOld(at, old);
+      moveInto({ from, at, replaces: true, temporary: temporaryOf(step) });
+    } else if (step.isAgain && isSameVersion(at, from)) removePlaced(from, at);
+    else throw new Conflict(CHANGED);
+  }
+  settleOld(old);
   return committed(step, at);
 }
 

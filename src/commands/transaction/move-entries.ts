@@ -18,14 +18,29 @@ import { KEPT_BYTES } from './transaction-plan.js';
  * An incomplete copy never has the final name, and the original is removed when the copy is on the disk.
  */
 
-/** Gives a replaced entry a second name, so that its own name is never missing. */
+/** Gives an entry that is about to be replaced a second name, so that its own name is never missing. */
 export function keepOld(at: BinaryPath, old: BinaryPath): void {
+  const kept = beforeReplaced(old);
+  removeIfThere(kept);
   try {
-    linkBinary(at, old);
+    linkBinary(at, kept);
   } catch (error) {
     if (!isElsewhere(error)) throw error;
-    if (canBeKept(at)) copyToOurs(at, old);
+    if (canBeKept(at)) copyToOurs(at, kept);
   }
+}
+
+/**
+ * The entry was replaced. A program that watches the file itself (`tsc --watch`) learns from this rename that it must
+ * watch the new one: the old one still has a name, so the kernel does not report it as removed.
+ */
+export function settleOld(old: BinaryPath): void {
+  const kept = beforeReplaced(old);
+  if (binaryEntry(kept) !== undefined) renameBinary(kept, old);
+}
+
+function beforeReplaced(old: BinaryPath): BinaryPath {
+  return `${old}.kept`;
 }
 
 /** Moves a removed entry into a directory of ours. */
