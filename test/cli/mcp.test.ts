@@ -187,6 +187,19 @@ describe('toolexec mcp', () => {
     }
   });
 
+  it('a journal that is a directory, or another file, was found only when each call was refused', async () => {
+    const file = toolexec.write('kept/notes.txt', 'no journal\n');
+    for (const [place, told] of [
+      [dirname(file), 'it is a directory. Name a file.'],
+      [file, 'it is not a journal'],
+    ] as const) {
+      const { code, stdout, stderr } = await toolexec.run(['mcp', '--journal', place]);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(told);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+
   /** A server that has answered once. */
   async function serving() {
     const child = toolexec.start(['mcp']);

@@ -87,7 +87,7 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.executor.journal;
-  if (address !== undefined) await requireUsable(path, more);
+  await requireUsable(path, more);
   const journal = await openStore(path, { ...more, logger: resolved.executor.logger });
   try {
     const servers = options.gateway === true ? requireServers(resolved.mcp.servers) : undefined;
