@@ -148,6 +148,26 @@ it('the pins of a server with the name of a member of every object could not be 
   expect(readPins('toString')).toBeUndefined();
 });
 
+it('pins of more than 4 MB were written, and then no gateway could read any pins', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolexec-pins-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  vi.stubEnv('XDG_STATE_HOME', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const tools = (megabytes: number): SeenTool[] =>
+    Array.from({ length: megabytes }, (_, at) => ({
+      name: `tool_${at}`,
+      description: 'a'.repeat(1024 * 1024),
+      inputSchema,
+    }));
+  writePins('large', tools(5));
+  expect(readPins('large')?.size).toBe(5);
+  expect(() => writePins('larger', tools(28))).toThrow(
+    /^Cannot pin the tools of larger: .* at most 33554432/,
+  );
+  expect(readPins('large')?.size).toBe(5);
+  expect(readPins('larger')).toBeUndefined();
+});
+
 it('the tools of a server with annotations were all said to contain invisible characters', () => {
   const plain = {
     name: 'echo',

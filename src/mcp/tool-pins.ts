@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Tool } from '@modelcontextprotocol/client';
 import canonicalize from 'canonicalize';
-import { ToolError } from '../errors/tool-error.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
 import { type FileWatch, watchFiles } from '../platform/fs/watch-file.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
-import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
+import { MOST_PRIVATE_BYTES, readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 
 /** The parts of a tool that models see and clients use, as a person has seen them. */
 export interface SeenTool {
@@ -102,12 +102,15 @@ export function renewPins(before: Pins | undefined, now: Pins): Pins {
   return new Map(renewed);
 }
 
-/** @throws ToolError `config_invalid` */
+/** @throws ToolError `config_invalid`, also for tools that are too large to be read again */
 export function writePins(server: string, tools: readonly SeenTool[]): void {
   orUnusable(() =>
     updatePrivateFile(place(), (bytes) => {
       const servers = { ...parse(bytes), [server]: tools.map(toSeenTool) };
-      return Buffer.from(`${JSON.stringify({ version: 1, servers })}\n`);
+      const record = Buffer.from(`${JSON.stringify({ version: 1, servers })}\n`);
+      if (record.length <= MOST_PRIVATE_BYTES) return record;
+      const message = `Cannot pin the tools of ${server}: the pins of all servers would have ${record.length} bytes, and at most ${MOST_PRIVATE_BYTES} are kept.`;
+      throw new ToolError('config_invalid', message);
     }),
   );
 }
@@ -126,6 +129,7 @@ function orUnusable<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (isToolError(error)) throw error;
     const why = error instanceof Error ? error.message : String(error);
     const message = `Cannot use the pins of MCP servers in "${place()}": ${why.replace(/\.$/, '')}. Remove the file, and trust your servers again.`;
     throw new ToolError('config_invalid', message, { cause: error });

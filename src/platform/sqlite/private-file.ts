@@ -1,12 +1,13 @@
 import { entryStat } from '../fs/fs-entry.js';
 import { ensureJournalFile } from '../fs/journal-file.js';
 import { foreignReach } from '../fs/out-of-reach.js';
-import { ReadFailure } from '../fs/read-file.js';
+import { ReadFailure, tooLarge } from '../fs/read-file.js';
 import { readFileBytes } from '../fs/read-file-bytes.js';
 import { replaceFile } from '../fs/replace-file.js';
 import { openSqlite } from './sqlite.js';
 
-const MAX_BYTES = 4 * 1024 * 1024;
+/** A program with many tools, or a hundred servers, may need a few megabytes. */
+export const MOST_PRIVATE_BYTES = 32 * 1024 * 1024;
 const LOCK_MS = 10_000;
 
 /**
@@ -17,7 +18,7 @@ const LOCK_MS = 10_000;
 export function readPrivateFile(path: string): Uint8Array | undefined {
   if (entryStat(path) === undefined) return undefined;
   refuseForeignReach(path);
-  return readFileBytes(path, { maxBytes: MAX_BYTES, acceptPipes: false, ownOnly: true });
+  return readFileBytes(path, { maxBytes: MOST_PRIVATE_BYTES, acceptPipes: false, ownOnly: true });
 }
 
 /**
@@ -25,7 +26,7 @@ export function readPrivateFile(path: string): Uint8Array | undefined {
  * are created (0700).
  * @param change gets the current contents and returns the new ones; returning the same array (or undefined)
  * changes nothing
- * @throws ReadFailure, errors of `change`, the operating system's error
+ * @throws ReadFailure, also for more bytes than are read: errors of `change`, the operating system's error
  */
 export function updatePrivateFile(
   path: string,
@@ -34,7 +35,9 @@ export function updatePrivateFile(
   withLock(`${path}.lock`, () => {
     const bytes = readPrivateFile(path);
     const changed = change(bytes);
-    if (changed !== undefined && changed !== bytes) replaceFile(path, changed);
+    if (changed === undefined || changed === bytes) return;
+    if (changed.length > MOST_PRIVATE_BYTES) throw tooLarge(MOST_PRIVATE_BYTES);
+    replaceFile(path, changed);
   });
 }
 
