@@ -16,6 +16,7 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
+import { whyMissing } from '../executor/declare/shown-definitions.js';
 import { askInput, canBeAsked, type Decision, questionOf, readDecision } from './ask-client.js';
 import { type Asked, type AttendingParts, askNow, attendCall, goOn, personAt } from './attend-call.js';
 import { toCallToolResult } from './call-result.js';
@@ -54,7 +55,7 @@ export class CallServer {
   async answer(params: CallToolRequestParams, context: ServerContext): Promise<CallAnswer> {
     const { list, identify } = this.#parts;
     const tool = list.find(params.name);
-    if (tool === undefined) throw unknownTool(params.name, list);
+    if (tool === undefined) throw unknownTool(params.name, this.#parts);
     const client = clientOf(context, identify.legacyClient);
     const { conversation } = identify;
     const asked: Asked = {
@@ -362,7 +363,9 @@ function refusal(result: ToolResult, lines: readonly string[]): CallToolResult {
   return { ...more, content: [{ type: 'text', text: lines.join('\n') }] };
 }
 
-function unknownTool(name: string, list: ToolList): ProtocolError {
+function unknownTool(name: string, { list, executor }: CallServerParts): ProtocolError {
+  const why = whyMissing(executor, name);
+  if (why !== undefined) return new ProtocolError(ProtocolErrorCode.InvalidParams, why);
   const names = list.all().map((tool) => tool.name);
   const nearest = nearestName(name, names);
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;

@@ -80,13 +80,26 @@ async function connect(
   } catch (error) {
     await end();
     if (!(error instanceof Error)) throw error;
-    const said = transport instanceof SpawnTransport ? given.hide(transport.errors).trim() : '';
-    const more = said === '' ? whyUnreachable(error, server) : `It said: ${said.slice(-500)}`;
+    const said = transport instanceof SpawnTransport ? lastWords(given.hide(transport.errors)) : '';
+    const more = said === '' ? whyUnreachable(error, server) : `It said: ${said}`;
     if (more === '') throw error;
     throw new Error(`${error.message.replace(/\.?$/, '.')} ${more}`, { cause: error });
   } finally {
     signal.removeEventListener('abort', end);
   }
+}
+
+const MOST_SAID = 500;
+
+/** The end of a program's messages. The frames of a stack would leave no room for the message above them. */
+function lastWords(errors: string): string {
+  const lines = errors.split('\n').filter((line) => !/^\s+at /.test(line));
+  let said = lines.pop() ?? '';
+  for (const line of lines.reverse()) {
+    if (line.length + said.length > MOST_SAID) break;
+    said = `${line}\n${said}`;
+  }
+  return said.trim().slice(-MOST_SAID);
 }
 
 /** The SDK's limit for the pages of a list; its default is 64. */

@@ -148,6 +148,11 @@ describe('a gateway', () => {
       code: 'unknown_tool',
       message: expect.stringContaining('toolexec mcp trust up'),
     });
+    const client = await connect(executor, { era: '2026-07-28' });
+    await expect(client.callTool({ name: 'up__echo', arguments: { text: 'hi' } })).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining('it has changed since its server was trusted'),
+    });
     expect(warnings).toMatchObject([
       ['tools wait to be seen by a person', { added: ['fresh'], changed: ['echo'] }],
     ]);
@@ -221,6 +226,19 @@ describe('a gateway', () => {
       ['wrong', true],
       ['away', true],
     ]);
+  });
+
+  it('a program of Node that failed was reported without its message: only the frames below it fitted', async () => {
+    const script = `
+      const deep = (n) => (n === 0 ? JSON.parse('no JSON') : deep(n - 1));
+      process.stderr.write('It starts.\\n'.repeat(200));
+      deep(8);`;
+    const { gateway } = open({ up: { command: process.execPath, args: ['-e', script] } }, { os: 'off' });
+    await gateway.connectAll();
+    const { problem = '' } = gateway.source.states[0] ?? {};
+    expect(problem).toContain('SyntaxError: Unexpected token');
+    expect(problem).not.toContain('    at ');
+    expect(problem.length).toBeLessThan(700);
   });
 
   it('a program whose list could not be read stayed, and each next call started one more', async () => {

@@ -76,12 +76,13 @@ function requireShort(seen: SeenTool): void {
 }
 
 /**
- * Reads the schemas without compiling them: a program that reads the definitions of all tools reads them too, and would
- * get none of them. @throws ToolError `config_invalid`
+ * Clients compile the schemas that they are shown, and fail with one that they cannot. A schema without references and
+ * patterns is only read: it can be compiled. @throws ToolError `config_invalid`
  */
 function requireUsableSchemas(tool: Tool): void {
   const { input, output } = compiledTool(tool);
-  void [input, output];
+  input.checkNow();
+  output?.checkNow();
 }
 
 /** The defaults of the specification for missing hints: the tool may destroy data, and reach anything. */

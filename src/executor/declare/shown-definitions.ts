@@ -49,6 +49,11 @@ export function readDefinitions(executor: Executor): readonly ToolDefinition[] {
   return shownBy.get(executor)?.read() ?? executor.definitions();
 }
 
+/** The reason why a source of an executor's tools hides a tool. Undefined: there is no such tool. */
+export function whyMissing(executor: Executor, name: string): string | undefined {
+  return shownBy.get(executor)?.registry.whyMissing?.(name)?.message;
+}
+
 function refuses(policy: Policy, name: string, aliases: readonly string[]): boolean {
   try {
     if (policy.refuses !== undefined) return policy.refuses(name, aliases) === true;
