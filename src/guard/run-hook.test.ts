@@ -183,6 +183,27 @@ describe('the answer to PermissionRequest', () => {
     });
   });
 
+  it('bug: is nothing about a replaced command that the person is being asked about: it allowed it', async () => {
+    const { send } = guarded({}, true);
+    const call = { tool_name: 'Bash', permission_mode: 'default' };
+    const asked = await send('PreToolUse', {
+      ...call,
+      tool_input: { command: 'make release' },
+      tool_use_id: 'r1',
+    });
+    const { permissionDecision, updatedInput } = Object(asked?.hookSpecificOutput);
+    expect([permissionDecision, updatedInput.command]).toEqual([
+      'ask',
+      expect.stringContaining('exec --call r1'),
+    ]);
+    // Claude Code asks the person about the replacement, and sends no id with it.
+    expect(await send('PermissionRequest', { ...call, tool_input: updatedInput })).toBeUndefined();
+    // The model may also send it again, after the person has refused it.
+    expect(await send('PreToolUse', { ...call, tool_input: updatedInput, tool_use_id: 'r2' })).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'ask' },
+    });
+  });
+
   it('records no change: the call may still be refused', async () => {
     const { send, undo, inRoot } = guarded();
     const call = claude('Write', { file_path: inRoot('a.txt'), content: 'x' }, 'w1');

@@ -215,6 +215,9 @@ function plain({ inBackground }: MappedCommand, bare: Verdict): Decision {
 function decideIssued({ document }: Place, issued: IssuedCall): Decision {
   if (issued.session !== document.session)
     return { kind: 'deny', reason: 'This line belongs to another session. Run the command itself.' };
+  // The line is issued with the question, so the person may not have answered yet, or may have refused.
+  if (issued.isAsked)
+    return { kind: 'ask', reason: 'toolexec: bash requires approval; it runs in a transaction.' };
   return { kind: 'allow', reason: 'it runs the command in a transaction' };
 }
 
