@@ -4,7 +4,7 @@ import { quoteWord } from '../base/quote-word.js';
 import {
   commitSettings,
   type HookLines,
-  OR_STOP,
+  orStop,
   type SettingsChange,
   type SettingsPlace,
   SettingsProblem,
@@ -50,7 +50,7 @@ export function hookLines(agent: AgentName, { ask = true, skills = false }: Inst
     );
   const other = words.map(quoteWord).join(' ');
   const before = ask ? other : `${other} --no-ask`;
-  return { before: hasUnixShell() ? `${before}${OR_STOP}` : before, other, skills };
+  return { before: hasUnixShell() ? `${before}${orStop(agent)}` : before, other, skills };
 }
 
 /** Turns an unreadable or unchangeable settings file into an error for the person. @throws UsageError */

@@ -264,18 +264,26 @@ function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonVa
 
 /**
  * These agents run the call if its hook was killed or not found; only exit code 2 stops them. Codex and Gemini CLI also
- * need a text on standard error, and zsh and fish write none for a killed program. Every Unix shell understands this line.
+ * need a text on standard error, and zsh and fish write none for a killed program. Codex runs the call, too, if its
+ * document was not read to the end; other agents may leave their end open, so that reading on would never end. Every
+ * Unix shell understands this line.
  */
-export const OR_STOP = " || eval 'echo toolexec hook has not let the call through >&2; exit 2'";
+export function orStop(agent: AgentName): string {
+  return ` || eval '${agent === 'codex' ? READ_ON : ''}${STOP}'`;
+}
 
-const EARLIER_OR_STOP = ' || exit 2';
+const READ_ON = 'cat >/dev/null; ';
+const STOP = 'echo toolexec hook has not let the call through >&2; exit 2';
+
+/** Also in lines that earlier versions have written. */
+const ENDINGS = [orStop('codex'), orStop('claude-code'), ' || exit 2'];
 
 function isOurs(entry: JsonValue, agent: AgentName): boolean {
   if (!isObject(entry) || typeof entry.command !== 'string') return false;
-  const line = entry.command
-    .replace(OR_STOP, '')
-    .replace(EARLIER_OR_STOP, '')
-    .replace(/(?: --timeout [\d.]+| --no-ask)+$/, '');
+  const line = ENDINGS.reduce((text, ending) => text.replace(ending, ''), entry.command).replace(
+    /(?: --timeout [\d.]+| --no-ask)+$/,
+    '',
+  );
   return line.endsWith(` hook --for ${agent}`) && line.includes('toolexec');
 }
 

@@ -46,6 +46,7 @@ const EVENTS: Readonly<Record<string, GuardEvent>> = {
   PermissionDenied: 'failed',
   Stop: 'stop',
   AfterAgent: 'stop',
+  Interrupt: 'stop',
   SessionEnd: 'end',
 };
 

@@ -2,7 +2,7 @@ import { entryStat } from '../platform/fs/fs-entry.js';
 import { hasUnixShell } from '../platform/runtime/environment.js';
 import {
   linesBeforeCalls,
-  OR_STOP,
+  orStop,
   readSettings,
   type SettingsPlace,
   secondsOf,
@@ -48,7 +48,7 @@ function oldLine(place: SettingsPlace): string | undefined {
     const missing = programsOf(command).find((program) => entryStat(program) === undefined);
     if (missing !== undefined)
       return `"${missing}" of the line in "${settingsFile(place)}" is not there, so ${AGENT_TITLES[place.agent]} runs no call: ${again}`;
-    if (hasUnixShell() && !command.endsWith(OR_STOP))
+    if (hasUnixShell() && !command.endsWith(orStop(place.agent)))
       return `the line in "${settingsFile(place)}" is of an earlier version, and may let a call run if the hook is killed: ${again}`;
   }
   return undefined;
