@@ -28,22 +28,23 @@ export type RunPlain = (words: readonly string[], context: CliContext) => Promis
 
 /** Standard output cannot be written, for example because its disk is full. One line, exit code 1. */
 export class OutputLost extends Error {
-  constructor(cause: unknown) {
+  constructor(cause: unknown, remedy: string) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    super(
-      `Cannot write to standard output: ${why}. The calls that have run are in the journal: toolexec journal list.`,
-      {
-        cause,
-      },
-    );
+    super(`Cannot write to standard output: ${why}.${remedy}`, { cause });
     this.name = 'OutputLost';
   }
 }
 
+/** Commands whose output is the results of calls. */
+const RUNS_CALLS: ReadonlySet<string> = new Set(['run', 'call', 'approve', 'chat', 'try']);
+const IN_JOURNAL = ' The calls that have run are in the journal: toolexec journal list.';
+
 /** @throws OutputLost */
-export async function flushOutput({ stdout }: Pick<Stdio, 'stdout'>): Promise<void> {
+export async function flushOutput({ stdout, args }: Pick<Stdio, 'stdout' | 'args'>): Promise<void> {
   await stdout.flushed().catch((error) => {
-    throw new OutputLost(error);
+    const [name = '', ...options] = args;
+    const hasRun = RUNS_CALLS.has(name) && !options.includes('--help');
+    throw new OutputLost(error, hasRun ? IN_JOURNAL : '');
   });
 }
 

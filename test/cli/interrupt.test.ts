@@ -93,7 +93,17 @@ describe('toolexec run, interrupted', () => {
       encoding: 'utf8',
     });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^toolexec: Cannot write to standard output: [^\n]*no space[^\n]*\n$/i);
+    expect(stderr).toMatch(
+      /^toolexec: Cannot write to standard output: [^\n]*no space[^\n]*journal list\.\n$/i,
+    );
+    for (const words of ['--version', 'run --help']) {
+      const asked = spawnSync('sh', ['-c', `'${process.execPath}' '${toolexec.main}' ${words} > /dev/full`], {
+        env: toolexec.environment(),
+        encoding: 'utf8',
+      });
+      // There are no calls to look for.
+      expect([asked.status, asked.stderr]).toEqual([1, expect.not.stringContaining('journal')]);
+    }
   });
 
   it.skipIf(!existsSync('/dev/full'))('bug: a hook whose answer was lost allowed the call', () => {

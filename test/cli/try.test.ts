@@ -310,4 +310,24 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     expect((await screen.ended()).code).toBe(0);
     expect(names()).toEqual(['long.txt', 's']);
   });
+
+  it('bug: asked over a pager at the end of a pipe, and both read the keys', {
+    tags: ['soak'],
+    timeout: 180_000,
+  }, async () => {
+    const line = `'${process.execPath}' '${toolexec.main}' try -- 'seq 200; echo x >a' | less`;
+    const screen = screens.open(['sh', '-c', line], {
+      cwd: toolexec.root,
+      env: toolexec.environment({ NO_COLOR: '1', PATH: process.env.PATH ?? '' }),
+    });
+    await screen.shows('39');
+    // The end of the output, which less finds only if the pipe is closed.
+    screen.press('G');
+    expect(await screen.shows('200')).not.toContain('Keep these');
+    screen.press('q');
+    await screen.shows('Keep these changes?');
+    await answer(screen, 'k');
+    await screen.ended();
+    expect(names()).toEqual(['a']);
+  });
 });

@@ -20,6 +20,11 @@ export function keepTerminalModes(): () => void {
   };
 }
 
+/** Whether another program reads the keys of this program's terminal one by one: a pager at the end of a pipe. */
+export function isTerminalTaken(): boolean {
+  return /(?:^|\s)-icanon\b/.test(stty(['-a']) ?? '');
+}
+
 function stty(args: readonly string[]): string | undefined {
   let terminal: number | undefined;
   try {

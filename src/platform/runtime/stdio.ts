@@ -1,4 +1,5 @@
-import { fstatSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { decodeText, tooLarge, toReadFailure } from '../fs/read-file.js';
 
 /** A stream that a program writes text to. */
@@ -70,6 +71,13 @@ export function endWithTerminal({ stdin, stdout, stderr }: Pick<Stdio, 'stdin' |
   if (!isGone || process.platform === 'win32') return;
   process.removeAllListeners('SIGHUP');
   process.kill(process.pid, 'SIGHUP');
+}
+
+/** Ends the input of the program that reads standard output. Later writes are dropped. */
+export function endOutput(): void {
+  closeSync(1);
+  // The next file that is opened would get a free descriptor.
+  openSync(devNull, 'w');
 }
 
 /** `node:tty` is loaded only for a device other than `/dev/null`, because it also loads the network module. */
