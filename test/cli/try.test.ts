@@ -205,6 +205,22 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran).toMatchObject({ code: 2, stdout: '' });
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
   });
+
+  it('bug: said twice that nothing was run, and what a model is to do, if the journal cannot be written', () => {
+    const journal = join(toolexec.folder, 'elsewhere', 'j.db');
+    const words = `'${process.execPath}' '${toolexec.main}' try --keep --journal '${journal}' -- 'echo x >a'`;
+    // No file may become larger, as on a full disk.
+    const { status, stderr } = spawnSync('bash', ['-c', `ulimit -f 4; ${words}`], {
+      cwd: toolexec.root,
+      env: toolexec.environment(),
+      encoding: 'utf8',
+    });
+    expect([status, names()]).toEqual([2, []]);
+    expect(stderr).toMatch(
+      /^toolexec: Cannot try this here: Cannot use the journal "[^\n]* Nothing was run\.\n$/,
+    );
+    expect(stderr).not.toMatch(/Nothing was run.*Nothing was run|Tell the person/);
+  });
 });
 
 describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY_NOT}`, () => {

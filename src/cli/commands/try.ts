@@ -254,10 +254,12 @@ async function notKeptApart(
   return new UsageError(`Cannot try this here: ${found}. Nothing was run.`);
 }
 
-function whyNotRun({ message, hint, details }: NonNullable<ToolResult['error']>): string {
+function whyNotRun({ code, message, hint, details }: NonNullable<ToolResult['error']>): string {
   const why = details?.why;
   if (typeof why === 'string') return `${why.replace(/[.]+$/, '')}.`;
-  return hint === undefined ? message : `${message} ${hint}`;
+  // The message is for a model.
+  if (code === 'journal_unavailable' && hint !== undefined) return hint;
+  return `${message} ${hint ?? ''}`.replaceAll(/ *Nothing was run\./g, '').trim();
 }
 
 /** Changes that the person agreed to were committed too. */
