@@ -9,7 +9,6 @@ import {
   type HookPlace,
   type HookRunner,
   linesOf,
-  mergedArgs,
   responseOf,
 } from './hook-runner.js';
 
@@ -91,7 +90,9 @@ async function answerQuestion(
   const { decision, reason, input } = outcome;
   if (decision === 'deny') return { kind: 'deny', reason };
   if (decision !== 'allow') return undefined;
-  return input === undefined ? { kind: 'allow' } : { kind: 'allow', args: mergedArgs(request.args, input) };
+  return input === undefined
+    ? { kind: 'allow' }
+    : { kind: 'allow', args: runner.merged(request.args, input) };
 }
 
 async function afterDenial(

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { covers } from '../base/covers.js';
 import { onFirstUse } from '../base/on-first-use.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
@@ -98,18 +99,22 @@ export class HookRunner {
       tool_input: withFile(args, this.#world.cwd),
     };
   }
+
+  /** The arguments with the changes of hooks, which know our `path` as the absolute `file_path`. */
+  merged(args: JsonObject, { file_path: file, ...input }: JsonObject): JsonObject {
+    const merged = { ...args, ...input };
+    if (file === undefined) return merged;
+    if (args.file_path !== undefined || args.path === undefined) return { ...merged, file_path: file };
+    if (input.path !== undefined) return merged;
+    const { cwd } = this.#world;
+    return { ...merged, path: typeof file === 'string' && covers(cwd, file) ? relative(cwd, file) : file };
+  }
 }
 
 /** A tool that works on a file also gets its absolute path. */
 function withFile(args: JsonObject, cwd: string): JsonObject {
   const { path, file_path: file } = args;
   return typeof path === 'string' && file === undefined ? { ...args, file_path: resolve(cwd, path) } : args;
-}
-
-/** The arguments with a hook's changes. We had added `file_path`, so it is removed. */
-export function mergedArgs(args: JsonObject, { file_path: file, ...input }: JsonObject): JsonObject {
-  const isOurs = args.file_path === undefined && args.path !== undefined;
-  return { ...args, ...input, ...(file === undefined || isOurs ? {} : { file_path: file }) };
 }
 
 /** The part of a document about a result. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject } from '../contract/json.js';
 import { runLine } from '../platform/process/run-line.js';
@@ -69,7 +70,7 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
   const halts = said.continue === false;
   const decision = halts ? 'deny' : DECISIONS.get(given);
   if (decision === undefined) return failed(hook, `gave an unknown decision: ${JSON.stringify(given)}`, call);
-  const input = inputs.find(isObject);
+  const input = changesIn(inputs.find(isObject), call.document);
   const { additionalContext } = specific;
   return {
     decision,
@@ -79,6 +80,13 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
     retries: specific.retry === true,
     ...(input === undefined ? {} : { input }),
   };
+}
+
+/** A hook may repeat the whole input. What it only repeats must not take back the change of another hook. */
+function changesIn(input: JsonObject | undefined, { tool_input: given }: JsonObject): JsonObject | undefined {
+  if (input === undefined || !isObject(given)) return input;
+  const changed = Object.entries(input).filter(([name, value]) => !isDeepStrictEqual(value, given[name]));
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
 const DECISIONS: ReadonlyMap<unknown, HookOutcome['decision']> = new Map([

@@ -151,6 +151,21 @@ describe('a hook before a call', () => {
     expect(readFileSync(join(root, 'c'), 'utf8')).toBe('g');
   });
 
+  it('bug: another file_path in the answer, as hooks for those agents name a file, was ignored', async () => {
+    const moves = preToolUse(hook(says({ updatedInput: { file_path: join(root, 'moved'), content: 'x' } })));
+    expect(await write(moves)).toMatchObject({ success: true });
+    expect([existsSync(join(root, 'a')), existsSync(join(root, 'moved'))]).toEqual([false, true]);
+    const leaves = preToolUse(hook(says({ updatedInput: { file_path: '/etc/x' } })));
+    expect(await write(leaves)).toMatchObject({ error: { code: 'sandbox_violation' } });
+  });
+
+  it('bug: a hook that repeated the whole input took back the change of another one', async () => {
+    const repeats = hook(says({ updatedInput: { path: 'a', content: 'x', file_path: join(root, 'a') } }));
+    const changes = hook(says({ updatedInput: { content: 'safe' } }));
+    await write(preToolUse(changes, repeats));
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('safe');
+  });
+
   it('allows where only the mode asks, and never past the denylist, a rule or a requirement', async () => {
     const allow = preToolUse(hook(says({ permissionDecision: 'allow' })));
     const unasked: ExecutorOptions = { approver: () => ({ kind: 'deny_all' }) };

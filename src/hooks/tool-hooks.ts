@@ -4,15 +4,7 @@ import type { Middleware } from '../contract/context.js';
 import { type EventHooks, eventHooks } from './event-hooks.js';
 import type { HookEvent, HookOptions } from './hook-options.js';
 import type { HookOutcome } from './hook-outcome.js';
-import {
-  argsOf,
-  HookRunner,
-  type HooksWorld,
-  linesOf,
-  mergedArgs,
-  responseOf,
-  withLines,
-} from './hook-runner.js';
+import { argsOf, HookRunner, type HooksWorld, linesOf, responseOf, withLines } from './hook-runner.js';
 
 /** Hooks in the form that an executor takes. */
 export interface ToolHooks {
@@ -44,7 +36,9 @@ function reviewersFor(runner: HookRunner): readonly Reviewer[] {
       const outcome = await runner.aboutCall(BEFORE, request, { conversation, agent, signal });
       if (outcome.decision === 'deny') return { kind: 'deny', reason: outcome.reason };
       said.set(keyOf(conversation, callId), outcome);
-      return outcome.input === undefined ? PASS : { kind: 'change', args: mergedArgs(args, outcome.input) };
+      return outcome.input === undefined
+        ? PASS
+        : { kind: 'change', args: runner.merged(args, outcome.input) };
     },
     ({ callId }, { conversation }) => {
       const key = keyOf(conversation, callId);
