@@ -1,18 +1,13 @@
-import type { CommandRequest, Confinement } from '../contract/processes.js';
+import type { CommandRequest, Confinement, TransactionRules } from '../contract/processes.js';
 import { idleClock } from '../platform/clock/clock.js';
-import { type BinaryEntry, binaryEntry, toBinary } from '../platform/fs/binary-fs.js';
-import { removeTree } from '../platform/fs/remove-tree.js';
+import { binaryEntry, toBinary } from '../platform/fs/binary-fs.js';
 import { readProcess } from '../platform/process/proc-table.js';
-import type { StartedProcess } from '../platform/process/spawn.js';
 import type { ProcessAhead } from '../platform/process/spawn-server.js';
 import { startAhead } from '../platform/process/start-process.js';
 import { whenProcessEnds } from '../platform/runtime/environment.js';
-import { createCommandMark, markFor } from './command-mark.js';
+import { type CommandMark, createCommandMark, markFor } from './command-mark.js';
 import { type CommandEntry, openSandbox, type SandboxedCommand } from './sandbox/open-sandbox.js';
-import type { Room } from './sandbox/room.js';
-import type { Bubblewrap } from './sandbox/sandbox-mounts.js';
 import { orderFor } from './sandbox/sandbox-program.js';
-import { rootIdentity } from './transaction/commit-transaction.js';
 import { areMasksFor } from './transaction/held-masks.js';
 import { viewsEnded } from './transaction/mounted-view.js';
 import { type Layers, makeLayers, type Survey, showRootOn, surveyRoots } from './transaction/open-layers.js';
@@ -30,78 +25,49 @@ import { removeLayersLater } from './transaction/overlay-mount.js';
  * these are compared.
  */
 
-/** The properties for which a sandbox is built, apart from the roots. */
-export interface Pattern {
+/** The commands for which a sandbox is built. */
+export interface Pattern extends Pick<SandboxedCommand, 'confinement' | 'bubblewrap' | 'shellFile' | 'room'> {
+  readonly rules: TransactionRules;
   readonly request: Pick<CommandRequest, 'shell' | 'env' | 'limits' | 'conversation'>;
-  /** The room of the conversation that it is for. */
-  readonly room: Room | undefined;
-  readonly bubblewrap: Bubblewrap;
-  readonly shellFile: string;
 }
 
-/** A sandbox that a command has taken. */
-export interface BuiltAhead {
+/** A sandbox that a command has taken: it sends its order, or drops the process. */
+export interface BuiltAhead extends Pick<Built, 'entry' | 'ahead'> {
   readonly transaction: Transaction;
-  readonly entry: CommandEntry;
-  /** Undefined if it no longer accepts a command; then nothing has run. */
-  begin(order: string): StartedProcess | undefined;
-  /** Call it instead of `begin`. */
-  leave(): void;
 }
 
-/** The newest is last; at most one for each conversation. */
+/** The newest is last. */
 let waiting: readonly PrewarmedSandbox[] = [];
 /**
- * Confinements whose first command has ended. For a program that runs only one command, no sandbox is built
- * ahead.
+ * `begun`: its first command has ended. For a program that runs only one command, no sandbox is built ahead.
+ * `ended`: it starts no more commands.
  */
-const begun = new WeakSet<Confinement>();
-/** Confinements that start no more commands. */
-const ended = new WeakSet<Confinement>();
+const stages = new WeakMap<Confinement, 'begun' | 'ended'>();
 
 /** The waiting sandbox that fits the command. Its mark becomes the command's. */
 export function takePrewarmed(
   confinement: Confinement,
-  request: SandboxedCommand['request'] & Pattern['request'],
+  { cwd, command, ...request }: Pick<SandboxedCommand['request'], 'cwd' | 'command'> & Pattern['request'],
 ): PrewarmedSandbox | undefined {
-  const found = findWaiting(confinement, request);
-  if (found === undefined || !found.isFor(request)) return undefined;
+  if (orderFor(cwd, command) === undefined) return undefined;
+  const found = waiting.find((each) => each.isFor({ confinement, request }));
   waiting = waiting.filter((other) => other !== found);
   return found;
 }
 
-function findWaiting(
-  confinement: Confinement,
-  { conversation }: Pick<CommandRequest, 'conversation'>,
-): PrewarmedSandbox | undefined {
-  return waiting.find((each) => each.confinement === confinement && each.conversation === conversation);
-}
-
-/**
- * Call it when a command has ended: builds a sandbox for the next one of the same confinement.
- * @param isUnchanged the command changed nothing, so the survey of the roots is still valid
- */
-export function prewarm(pattern: Pattern, survey: Survey, isUnchanged: boolean): void {
-  const { confinement } = survey;
-  if (ended.has(confinement)) return;
-  const isFirst = !begun.has(confinement);
-  begun.add(confinement);
-  const found = findWaiting(confinement, pattern.request);
-  if (isFirst || found?.isFor({ ...pattern.request, cwd: '/', command: '' }) === true) return;
-  waiting = [
-    ...waiting.filter((other) => other !== found),
-    new PrewarmedSandbox(pattern, survey, isUnchanged),
-  ];
-  const dropped = [...(found === undefined ? [] : [found]), ...waiting.slice(0, -MOST_WAITING)];
-  waiting = waiting.slice(-MOST_WAITING);
-  for (const each of dropped) void each.drop();
+/** Call it when a command has ended: builds a sandbox for the next one like it. */
+export function prewarm(pattern: Pattern): void {
+  const stage = stages.get(pattern.confinement);
+  if (stage === undefined) stages.set(pattern.confinement, 'begun');
+  if (stage !== 'begun' || waiting.some((each) => each.isFor(pattern))) return;
+  waiting = [...waiting, new PrewarmedSandbox(pattern)];
+  for (const each of waiting.slice(0, -MOST_WAITING)) void each.drop();
 }
 
 /** Call it when no more commands come. Resolves when everything that was built ahead is removed. */
 export async function endPrewarmed(confinement: Confinement): Promise<void> {
-  ended.add(confinement);
-  const found = waiting.filter((each) => each.confinement === confinement);
-  waiting = waiting.filter((each) => each.confinement !== confinement);
+  stages.set(confinement, 'ended');
+  const found = waiting.filter((each) => each.pattern.confinement === confinement);
   await Promise.all(found.map((each) => each.drop()));
   await viewsEnded();
 }
@@ -115,145 +81,104 @@ const KEPT_MS = 2 * 60 * 1000;
 
 export class PrewarmedSandbox {
   readonly mark = createCommandMark();
-  readonly #pattern: Pattern;
-  readonly #survey: Survey;
-  readonly #isUnchanged: boolean;
+  readonly pattern: Pattern;
   #cancel: () => void;
   #built: Promise<Built | undefined> | undefined;
 
-  constructor(pattern: Pattern, survey: Survey, isUnchanged: boolean) {
-    this.#pattern = pattern;
-    this.#survey = survey;
-    this.#isUnchanged = isUnchanged;
-    this.#cancel = idleClock.after(isUnchanged ? 0 : SETTLED_MS, () => {
-      this.#built = this.#build();
-      this.#cancel = idleClock.after(KEPT_MS, () => this.#forget());
+  constructor(pattern: Pattern) {
+    this.pattern = pattern;
+    this.#cancel = idleClock.after(SETTLED_MS, () => {
+      this.#built = build(pattern, this.mark);
+      this.#cancel = idleClock.after(KEPT_MS, () => void this.drop());
     });
   }
 
-  get confinement(): Confinement {
-    return this.#survey.confinement;
+  isFor({ confinement, request }: Pick<Pattern, 'confinement' | 'request'>): boolean {
+    return confinement === this.pattern.confinement && kindOf(request) === kindOf(this.pattern.request);
   }
 
-  get conversation(): string | undefined {
-    return this.#pattern.request.conversation;
-  }
-
-  isFor({ shell, env, limits, cwd, command }: SandboxedCommand['request']): boolean {
-    const { request } = this.#pattern;
-    return (
-      shell === request.shell &&
-      (env === request.env || JSON.stringify(env) === JSON.stringify(request.env)) &&
-      JSON.stringify(limits) === JSON.stringify(request.limits) &&
-      orderFor(cwd, command) !== undefined
-    );
-  }
-
-  /** Undefined if it could not be built or is outdated; then it is removed completely. */
-  async take(survey: Survey, room: Room | undefined): Promise<BuiltAhead | undefined> {
+  /** Undefined if it could not be built or is outdated. */
+  async take(survey: Survey, room: Pattern['room']): Promise<BuiltAhead | undefined> {
     this.#cancel();
     const built = await this.#built;
+    if (built === undefined || room !== this.pattern.room || !isSame(built, survey)) return undefined;
+    const { layers, entry, ahead } = built;
+    for (const { root, upper } of layers.mounts) showRootOn(upper, root);
     this.#built = undefined;
-    if (built === undefined) return undefined;
-    try {
-      if (room !== this.#pattern.room || !isSame(built, survey)) throw new Error('it has changed');
-      for (const { root, upper } of built.layers.mounts) showRootOn(upper, root);
-      const { layers, entry, ahead } = built;
-      unused.delete(layers.directory);
-      const transaction = toTransaction(survey, layers, (isUnchanged) =>
-        prewarm(this.#pattern, survey, isUnchanged),
-      );
-      return { transaction, entry, begin: ahead.begin, leave: () => void ahead.drop() };
-    } catch {
-      await drop(built);
-      return undefined;
-    }
+    built.keepAtExit();
+    return { transaction: toTransaction(survey, layers, () => prewarm(this.pattern)), entry, ahead };
   }
 
   /** Removes everything, including its mark. */
   async drop(): Promise<void> {
+    waiting = waiting.filter((other) => other !== this);
     await this.leave();
     this.mark.close();
   }
 
-  /** Removes everything but its mark, which belongs to a command now. */
+  /** Removes everything that was not taken, but not its mark, which belongs to a command now. */
   async leave(): Promise<void> {
     this.#cancel();
     const built = await this.#built;
-    if (built !== undefined) await drop(built);
-  }
-
-  #forget(): void {
-    if (!waiting.includes(this)) return;
-    waiting = waiting.filter((other) => other !== this);
-    void this.drop();
-  }
-
-  async #build(): Promise<Built | undefined> {
-    const { confinement, rules } = this.#survey;
-    const survey = this.#isUnchanged ? this.#survey : await surveyRoots(confinement, rules);
-    if ('reason' in survey) return undefined;
-    const layers = makeLayers(survey);
-    if ('reason' in layers) return undefined;
-    noteUnused(layers.directory);
-    const built = await this.#start(survey, layers).catch(() => undefined);
-    if (built === undefined) {
-      unused.delete(layers.directory);
-      layers.drop();
-    } else void built.ahead.ended.then(() => this.#forget());
-    return built;
-  }
-
-  /** @throws Error if it cannot be started */
-  async #start(survey: Survey, layers: Layers): Promise<Built | undefined> {
-    const { bubblewrap, shellFile, request, room } = this.#pattern;
-    const { confinement } = survey;
-    const [cwd = '/'] = survey.roots;
-    const roots = layers.mounts.map(({ root }) => binaryEntry(toBinary(root)));
-    const entry = openSandbox({
-      ...{
-        request: { ...request, cwd, command: '' },
-        confinement,
-        bubblewrap,
-        shellFile,
-        room,
-        isAhead: true,
-      },
-      layers: mountsOf(layers),
-    });
-    const beside = identitiesOf(mountedFrom(entry.start.args));
-    const { env } = entry;
-    const inherit = this.mark.file === undefined ? {} : { inherit: this.mark.file.fd };
-    const start = { ...entry.start, cwd, env, mark: markFor(env, this.mark), ...inherit };
-    const ahead = await startAhead(start).catch(() => undefined);
-    if (ahead !== undefined) return { layers, roots, entry, ahead, beside };
+    this.#built = undefined;
+    if (built === undefined) return;
+    const { layers, entry, ahead } = built;
     entry.close();
-    return undefined;
+    layers.release();
+    await ahead.drop();
+    await removeLayersLater(layers.mounts, layers.directory);
+    built.keepAtExit();
   }
+}
+
+function kindOf({ conversation, shell, limits, env }: Pattern['request']): string {
+  return JSON.stringify([conversation, shell, limits, env]);
 }
 
 interface Built {
   readonly layers: Layers;
-  /** Their state when they were mounted. */
-  readonly roots: readonly (BinaryEntry | undefined)[];
   readonly entry: CommandEntry;
   readonly ahead: ProcessAhead;
-  /** The other mounted files, by path. */
-  readonly beside: ReadonlyMap<string, string>;
+  /** The identities of the roots and of all other mounted files, by path. */
+  readonly mounted: ReadonlyMap<string, string>;
+  /** Before this call, the layers are removed if this process ends. */
+  readonly keepAtExit: () => void;
 }
 
-function isSame({ layers: { mounts, setup }, roots, ahead, beside }: Built, survey: Survey): boolean {
+/** Undefined if it cannot be built: then the next command reports the reason. */
+async function build(pattern: Pattern, mark: CommandMark): Promise<Built | undefined> {
+  const survey = await surveyRoots(pattern.confinement, pattern.rules);
+  const layers = 'reason' in survey ? survey : makeLayers(survey);
+  if ('reason' in layers) return undefined;
+  const keepAtExit = whenProcessEnds(layers.drop);
+  let entry: CommandEntry | undefined;
+  try {
+    const roots = layers.mounts.map(({ root }) => root);
+    const [cwd = '/'] = roots;
+    const request = { ...pattern.request, cwd, command: '' };
+    entry = openSandbox({ ...pattern, request, isAhead: true, layers: mountsOf(layers) });
+    const { start, env } = entry;
+    const paths = [...roots, ...mountedFrom(start.args)];
+    const mounted = new Map(paths.map((path) => [path, identityOf(path)]));
+    const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
+    const ahead = await startAhead({ ...start, cwd, env, mark: markFor(env, mark), ...inherit });
+    if (ahead !== undefined) return { layers, entry, ahead, mounted, keepAtExit };
+  } catch {
+    // The roots change too fast, or no process can be started.
+  }
+  entry?.close();
+  layers.drop();
+  keepAtExit();
+  return undefined;
+}
+
+function isSame({ layers: { mounts, setup }, ahead, mounted }: Built, survey: Survey): boolean {
   const { hidden, committed } = survey;
   return (
-    // It may be dead before its end is reported.
     readProcess(ahead.pid)?.alive === true &&
     setup === survey.setup &&
-    mounts.every(({ root, masks }, index) => {
-      const [now, before] = [binaryEntry(toBinary(root)), roots[index]];
-      const isSameRoot = now?.ino === before?.ino && now?.dev === before?.dev && now?.mode === before?.mode;
-      return isSameRoot && areMasksFor(setup, root, masks, hidden, committed);
-    }) &&
-    [...beside].every(([path, identity]) => identityOf(path) === identity)
+    mounts.every(({ root, masks }) => areMasksFor(setup, root, masks, hidden, committed)) &&
+    [...mounted].every(([path, identity]) => identityOf(path) === identity)
   );
 }
 
@@ -265,34 +190,8 @@ function mountedFrom(args: readonly string[]): readonly string[] {
   );
 }
 
-function identitiesOf(paths: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(paths.map((path) => [path, identityOf(path)]));
-}
-
 /** A mounted file keeps its inode number, so no other file can get that number while the sandbox waits. */
 function identityOf(path: string): string {
-  const { dev, ino } = rootIdentity(path) ?? {};
-  return `${dev}:${ino}`;
-}
-
-async function drop({ layers, entry, ahead }: Built): Promise<void> {
-  entry.close();
-  layers.release();
-  await ahead.drop();
-  await removeLayersLater(layers.mounts, layers.directory);
-  unused.delete(layers.directory);
-}
-
-/** Directories of sandboxes that no command has used. They are removed if this process ends now. */
-const unused = new Set<string>();
-let isNoted = false;
-
-function noteUnused(directory: string): void {
-  if (!isNoted) whenProcessEnds(removeUnused);
-  isNoted = true;
-  unused.add(directory);
-}
-
-function removeUnused(): void {
-  for (const directory of unused) removeTree(directory);
+  const { dev, ino, mode } = binaryEntry(toBinary(path)) ?? {};
+  return `${dev}:${ino}:${mode}`;
 }

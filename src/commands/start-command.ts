@@ -151,7 +151,7 @@ async function startIn(
       },
     };
   } catch (error) {
-    ahead?.leave();
+    void ahead?.ahead.drop();
     entry.close();
     transaction?.release();
     transaction?.discard();
@@ -174,7 +174,7 @@ function begun({ directory }: Transaction, confinement: Confinement | undefined)
 }
 
 /** @throws ToolError `spawn_failed`; then nothing has run */
-function beginAhead(request: CommandStart, ahead: BuiltAhead): StartedProcess {
+function beginAhead(request: CommandStart, { ahead }: BuiltAhead): StartedProcess {
   const { cwd, command } = request;
   if (!isDirectory(cwd)) throw spawnFailed(request, 'ENOENT', causeInWords(request, 'ENOENT'));
   const process = ahead.begin(orderFor(cwd, command) ?? '');
@@ -218,8 +218,8 @@ async function chooseTransaction(
     ...(limits && { limits }),
     ...(conversation === undefined ? {} : { conversation }),
   };
-  const pattern = { request: like, bubblewrap, shellFile, room };
-  const transaction = openTransaction(survey, (isUnchanged) => prewarm(pattern, survey, isUnchanged));
+  const pattern = { confinement, rules: transactions, request: like, bubblewrap, shellFile, room };
+  const transaction = openTransaction(survey, () => prewarm(pattern));
   if ('reason' in transaction) return withoutTransaction(transaction, isRequired);
   return { transaction, told: { transaction: true } };
 }

@@ -96,9 +96,10 @@ export function ownIds(): { readonly uid: number; readonly gid: number } {
   return { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
 }
 
-/** Runs a step when this process exits, but not when it is killed. */
-export function whenProcessEnds(step: () => void): void {
+/** Runs a step when this process exits, but not when it is killed. @returns call it to leave the step out */
+export function whenProcessEnds(step: () => void): () => void {
   process.once('exit', step);
+  return () => process.off('exit', step);
 }
 
 /** In Node's terms: `x64`, `arm64`. */
