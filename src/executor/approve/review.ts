@@ -1,5 +1,6 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
+import type { Awaitable } from '../../contract/call.js';
 import { argsOf, withLines } from '../../hooks/hook-runner.js';
 import { refuseReady, refuseStopped } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
@@ -108,28 +109,32 @@ interface Planning {
 }
 
 /** Waits for asynchronous schemas, runs the reviewers, and returns the planned calls. */
-export async function reviewPlan(
-  planning: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
+export function reviewPlan(
+  planning: Awaitable<readonly EvaluatedCall[]>,
+  batch: Planning,
+  settings: ApprovalSettings,
+): Awaitable<readonly EvaluatedCall[]> {
+  const planned = planning instanceof Promise ? inTime(planning, batch, settings) : planning;
+  // The plans are final if there is no reviewer, and no hook that receives refusals.
+  const isFinal = settings.reviewers.length === 0 && settings.hooks.denied === undefined;
+  return isFinal ? planned : reviewAll(planned, batch, settings);
+}
+
+async function reviewAll(
+  planned: Awaitable<readonly EvaluatedCall[]>,
   batch: Planning,
   settings: ApprovalSettings,
 ): Promise<readonly EvaluatedCall[]> {
-  const evaluated = planning instanceof Promise ? await inTime(planning, batch, settings) : planning;
-  const { reviewers } = settings;
-  if (isUnreviewed(settings)) return evaluated;
+  const evaluated = await planned;
   const replan = replanner(settings);
   const at = { signal: batch.signal, conversation: batch.scope.conversation };
   return Promise.all(
     evaluated.map(async (call) => {
       if (batch.signal.aborted) return call;
-      const reviewed = call.kind === 'ready' ? await review(call, reviewers, replan, at) : call;
+      const reviewed = call.kind === 'ready' ? await review(call, settings.reviewers, replan, at) : call;
       return reviewed.kind === 'ready' ? reviewed : afterRefusal(reviewed, at, settings);
     }),
   );
-}
-
-/** Whether plans are final: there is no reviewer, and no hook that receives refusals. */
-function isUnreviewed({ reviewers, hooks }: Pick<ApprovalSettings, 'reviewers' | 'hooks'>): boolean {
-  return reviewers.length === 0 && hooks.denied === undefined;
 }
 
 /** Codes of refusals that do not come from a person. */

@@ -196,11 +196,10 @@ function planDeclared(
     laterNames: settings.locator.laterNames,
     args: call.args,
   };
-  // Spread only if there is a value: a spread costs as much as the question itself.
   const { agent, origins } = settings;
-  const known = origins === undefined ? question : { ...question, origins: origins.of(call.args) };
-  const byWhom = agent === undefined ? known : { ...known, agent };
-  const whole = parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed };
+  if (origins !== undefined) question.origins = origins.of(call.args);
+  if (agent !== undefined) question.agent = agent;
+  if (parsed !== call.args) question.parsedArgs = parsed;
   const placed: Placed = {
     call,
     tool,
@@ -210,7 +209,7 @@ function planDeclared(
     violation,
     requires,
     startsShell,
-    origins: known.origins,
+    origins: question.origins,
   };
   const runsCommands = runsCommand(declared);
   const { commandGuard } = settings;
@@ -220,8 +219,8 @@ function planDeclared(
     (standing) => {
       const isContained = runsCommands && standing !== undefined;
       const contained = isContained
-        ? askContained(settings, whole, standing, startsShell)
-        : { needsTransaction: false, answer: askPolicy(settings, whole) };
+        ? askContained(settings, question, standing, startsShell)
+        : { needsTransaction: false, answer: askPolicy(settings, question) };
       return planAnswered(placed, contained, settings, standing);
     },
   );

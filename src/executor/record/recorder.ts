@@ -62,8 +62,6 @@ export class Recorder {
   /** The calls of other processes that come first. Undefined: there are none. */
   order: SharedOrder | undefined;
   readonly deadline: JournalDeadline;
-  /** The answers of calls that other processes run. */
-  readonly others: OtherAnswers;
   /** One entry for each call; empty until the journal has answered. */
   #acceptances: readonly Acceptance[] = [];
   /** The write that accepts the batch, if the first claim must wait for it. Never rejects. */
@@ -88,7 +86,11 @@ export class Recorder {
     this.#options = options;
     this.#batch = batch;
     this.deadline = new JournalDeadline(scope.settings.timeouts.default.ms);
-    this.others = new OtherAnswers(journal, scope, batch, this.deadline, (error) =>
+  }
+
+  /** The answers of calls that other processes run. */
+  get others(): OtherAnswers {
+    return new OtherAnswers(this.#journal, this.#scope, this.#batch, this.deadline, (error) =>
       this.#broke(error, 'the calls of another process could not be read', 'all'),
     );
   }
