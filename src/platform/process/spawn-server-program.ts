@@ -24,8 +24,6 @@ let directory = fs.mkdtempSync(process.argv[1]);
 const running = new Map();
 let made = 0;
 const program = process.ppid;
-// The environment of the last request that named one.
-let environment = {};
 
 /** Closes descriptors that our program inherited: Node passes them on, and no command may have them. */
 function closeInherited() {
@@ -70,7 +68,7 @@ function startTicks(pid) {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
-function start({ id, file, name, args, cwd, mark, stdio }) {
+function start({ id, file, name, args, cwd, env, stdio }) {
   // Our program has died, and its supervisor may have looked already.
   if (process.ppid !== program) return;
   const open = [];
@@ -83,7 +81,7 @@ function start({ id, file, name, args, cwd, mark, stdio }) {
     const child = spawn(file, args, {
       argv0: name,
       cwd,
-      env: { ...environment, TOOLEXEC_CALL: mark },
+      env,
       detached: true,
       stdio: given,
     });
@@ -139,7 +137,6 @@ process.stdin.on('data', (chunk) => {
   text = lines.pop();
   for (const line of lines) {
     const request = JSON.parse(line);
-    if (request.env !== undefined) environment = request.env;
     if (request.pipes === undefined) start(request);
     else makePipes(request.pipes);
   }

@@ -78,8 +78,6 @@ export class SpawnServer {
   #holders = 0;
   #lastId = 0;
   #text = '';
-  #lastEnvironment: ProcessStart['env'] | undefined;
-  #lastText = '';
   #gone = false;
 
   /** @param onGone called once, when it can no longer be used */
@@ -175,7 +173,7 @@ export class SpawnServer {
   }
 
   async #start(start: ProcessStart, pipes: readonly [TakenPipe, TakenPipe]): Promise<OpenedProcess> {
-    const { file, name, args, cwd } = start;
+    const { file, name, args, cwd, env, mark = '' } = start;
     const id = ++this.#lastId;
     let end: Asked['ended'] = () => {};
     const ended = new Promise<ProcessEnd>((resolve) => {
@@ -194,7 +192,7 @@ export class SpawnServer {
       ...(start.places ?? []).map((place) => ofOurs(place, 'place')),
       ...(start.files ?? []).map((open) => ofOurs(open, 'read')),
     ];
-    this.#say({ id, file, name, args, cwd, ...this.#environment(start), stdio });
+    this.#say({ id, file, name, args, cwd, env: { ...env, TOOLEXEC_CALL: mark }, stdio });
     try {
       const { pid, startTicks } = await started;
       // By then their names are removed.
@@ -254,16 +252,6 @@ export class SpawnServer {
     } finally {
       this.#refill();
     }
-  }
-
-  /** Most commands have the same environment, so it is sent only when it has changed. */
-  #environment({ mark = '', env }: ProcessStart): object {
-    if (env === this.#lastEnvironment) return { mark };
-    const text = JSON.stringify(env);
-    const isSame = text === this.#lastText;
-    this.#lastEnvironment = env;
-    this.#lastText = text;
-    return isSame ? { mark } : { mark, env };
   }
 
   #say(message: unknown): void {

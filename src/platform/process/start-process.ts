@@ -44,14 +44,12 @@ let started = 0;
 let opened = 0;
 let server: SpawnServer | undefined;
 
-/** Forking costs 45 ms for each GB of our memory. Starting the server costs about as much, once. */
-const LARGE_BYTES = 200_000_000;
 /** A server that has ended is replaced only a few times. */
 const MOST_SERVERS = 5;
 
 function isWorthIt(): boolean {
-  if (!readsNamedPipes() || opened >= MOST_SERVERS) return false;
-  return started > 1 || process.memoryUsage.rss() > LARGE_BYTES;
+  // A program that starts only one process has no use for it.
+  return started > 1 && opened < MOST_SERVERS && readsNamedPipes();
 }
 
 function openServer(): SpawnServer {
