@@ -4,7 +4,7 @@ import { journalFailure } from './records/journal-errors.js';
 import { sha256 } from './records/stored-content.js';
 import { referredBlobs } from './sqlite/blobs.js';
 import { CHAINED_TABLES, linkHash } from './sqlite/chain.js';
-import { ChainedRowReader } from './sqlite/chained-rows.js';
+import { chainedContent } from './sqlite/chained-rows.js';
 import {
   anchorPath,
   describeLoss,
@@ -116,7 +116,6 @@ const COMMITS = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER 
 
 function verifyChain(database: JournalDatabase): Verification {
   const pruned = readPrunedCommits(database);
-  const rows = new ChainedRowReader(database);
   let head = '';
   let covered = 0;
   let commits = 0;
@@ -126,7 +125,7 @@ function verifyChain(database: JournalDatabase): Verification {
     if (number !== pruned.get(commits + 1)) {
       const added = commit.rawText('added');
       const names = added.split(' ');
-      if (number !== commits + 1 || linkHash(head, added, rows.content(names)) !== hash)
+      if (number !== commits + 1 || linkHash(head, added, chainedContent(database, names)) !== hash)
         return { intact: false, commit: commits + 1, reason: 'its rows are not those that were written' };
       covered += names.length;
     }

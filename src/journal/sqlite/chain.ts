@@ -42,26 +42,6 @@ export function rowName(table: ChainedTable, number: number): string {
   return CHAINED_TABLES[table].letter + number;
 }
 
-interface RowName {
-  /** Undefined if this version does not know the table. */
-  readonly table: ChainedTable | undefined;
-  readonly number: number;
-}
-
-/** Parses `c12`, or `calls:12`, as it was before schema 7. */
-export function parseRowName(name: string): RowName {
-  const colon = name.indexOf(':');
-  const length = colon < 0 ? 1 : colon + 1;
-  return { table: TABLES.get(name.slice(0, length)), number: Number(name.slice(length)) };
-}
-
-const TABLES: ReadonlyMap<string, ChainedTable> = new Map(
-  (Object.keys(CHAINED_TABLES) as ChainedTable[]).flatMap((table) => [
-    [CHAINED_TABLES[table].letter, table],
-    [`${table}:`, table],
-  ]),
-);
-
 /** The end of the journal, from which the next transaction continues. */
 export interface Ends {
   /** The last commit; 0 before the first. */

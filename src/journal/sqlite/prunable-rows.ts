@@ -1,7 +1,7 @@
 import type { SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { CONTENT_MARK, contentHashes } from '../records/stored-content.js';
 import type { ChainedTable } from './chain.js';
-import { parseRowName } from './chain.js';
+import { parseRowName } from './chained-rows.js';
 import { PRUNABLE_FACTS } from './conversation-facts.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';

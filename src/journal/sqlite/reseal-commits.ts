@@ -1,6 +1,6 @@
 import { journalUnavailable } from '../records/journal-errors.js';
 import { linkHash, rowContent } from './chain.js';
-import { ChainedRowReader } from './chained-rows.js';
+import { chainedContent, chainedValues } from './chained-rows.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, rowsAfter } from './journal-row.js';
 import type { RemovableRows } from './prunable-rows.js';
@@ -24,7 +24,6 @@ interface OpenedCommits {
  * @throws ToolError `journal_unavailable` if a commit does not match its hash.
  */
 export function findCommitsOf(database: JournalDatabase, rows: RemovableRows, from: number): OpenedCommits {
-  const reader = new ChainedRowReader(database);
   const runs: [number, number][] = [];
   const remaining: string[] = [];
   let missing = rows.count;
@@ -34,7 +33,7 @@ export function findCommitsOf(database: JournalDatabase, rows: RemovableRows, fr
     const kept = added.filter((name) => !rows.has(name));
     if (kept.length === added.length) continue;
     const head = String(database.prepared(HASH).get(number - 1)?.hash ?? '');
-    if (linkHash(head, row.rawText('added'), reader.content(added)) !== row.rawText('hash'))
+    if (linkHash(head, row.rawText('added'), chainedContent(database, added)) !== row.rawText('hash'))
       throw isTamperedWith(number);
     missing -= added.length - kept.length;
     remaining.push(...kept);
@@ -75,9 +74,8 @@ export function sealPrune(
   const values = [JSON.stringify({ ...data, commits: runs } satisfies PruneData), at];
   const number = Number(database.prepared(ADD_PRUNE).get(...values)?.number);
   database.chain('prunes', number, [number, ...values]);
-  const rows = new ChainedRowReader(database);
   for (const name of remaining) {
-    const kept = rows.values(name);
+    const kept = chainedValues(database, name);
     if (kept !== undefined) database.cover(name, rowContent(kept));
   }
 }
