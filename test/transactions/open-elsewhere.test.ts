@@ -62,6 +62,38 @@ describe.skipIf(WHY_NOT !== '')(`a file that another program has open for writin
     expect(here.outside('ls')).toBe('x.db\nx.db-shm\nx.db-wal\n');
   });
 
+  it.each([
+    ['mv log log.1', '', 'log'],
+    ['mv log log.1 && touch log', '', 'log'],
+    ['mv log other', 'echo 1 >other', 'log'],
+    ['mv logs old', 'mkdir -p logs/today; mv log logs/today', 'logs/today/log'],
+  ])(
+    'bug: `%s` left a copy in its place, and what the program wrote later was lost',
+    async (move, before, open) => {
+      here.outside(`echo first >log; ${before || ':'}`);
+      const holder = await holdOpen(here.root, open);
+      const outcome = await here.run(`${move}; echo new >c`);
+      expect(outcome).toMatchObject({ discardedBy: 'conflict', changes: { created: [] } });
+      expect(outcome.changes?.conflicts).toMatchObject([
+        { path: open, reason: expect.stringMatching(/^sh \(process \d+\) has it open for writing/) },
+      ]);
+      await holder.write();
+      expect(here.outside(`cat ${open}`)).toBe('first\nlater\n');
+      const again = await here.run(`${move}; echo new >c`);
+      expect(again.changes).toMatchObject({ created: expect.arrayContaining(['c']), conflicts: [] });
+    },
+  );
+
+  it('stays with its whole directory where the rest is to be kept', async () => {
+    const there = makeKeptApart({ rules: { onConflict: 'keep_rest' } });
+    onTestFinished(() => there.remove());
+    there.outside('mkdir logs; echo 1 >logs/a; echo 2 >logs/b');
+    await holdOpen(there.root, 'logs/a');
+    const outcome = await there.run('mv logs old; echo new >c');
+    expect(outcome.changes).toMatchObject({ deleted: [], conflicts: [{ path: 'logs/a' }] });
+    expect(there.outside('cat logs/* c')).toBe('1\n2\nnew\n');
+  });
+
   it('is the only path that is left out where the rest is to be kept', async () => {
     const there = makeKeptApart({ rules: { onConflict: 'keep_rest' } });
     onTestFinished(() => there.remove());

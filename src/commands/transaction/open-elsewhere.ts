@@ -1,7 +1,7 @@
 import { binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
 import { findOpenWriters, keyOfFile, type SoughtFile } from '../../platform/process/open-writers.js';
 import type { LeftOut } from './found-changes.js';
-import type { PlannedChange } from './transaction-plan.js';
+import { insideOf, type PlannedChange } from './transaction-plan.js';
 
 /**
  * The changes of files that another program has open for writing, with the reason to leave them out.
@@ -9,8 +9,9 @@ import type { PlannedChange } from './transaction-plan.js';
  * A commit replaces a file by a rename. A program that has the old one open goes on writing to it, where no other
  * program finds it: a database or a log loses all that follows.
  *
- * A removed file is lost in the same way without a sandbox, and stays a change (so does a moved one, of which the command
- * has a copy). Only the files beside an SQLite database
+ * A moved file is a removed one and a copy: without a sandbox it would be the same file.
+ *
+ * A removed file is lost in the same way without a sandbox, and stays a change. Only the files beside an SQLite database
  * are not: SQLite removes them when it finds no other connection, and inside a sandbox it never finds one.
  * @param roots in the order of their indices
  */
@@ -18,8 +19,9 @@ export function openElsewhere(
   changes: readonly PlannedChange[],
   roots: readonly string[],
 ): ReadonlyMap<PlannedChange, string> {
+  const moved = findMoved(changes);
   const replaced = changes.flatMap((change): readonly Replaced[] => {
-    if (!isEndangered(change)) return [];
+    if (!isEndangered(change) && !moved.has(change)) return [];
     const entry = binaryEntry(`${toBinary(roots[change.root] ?? '')}/${change.path}`);
     if (entry?.kind !== 'file') return [];
     const name = change.path.slice(change.path.lastIndexOf('/') + 1);
@@ -52,6 +54,22 @@ const IN_REPOSITORY = /(?:^|\/)\.git\//s;
 
 const BESIDE_DATABASE = /-(?:wal|shm)$/;
 
+/** The removed files of which a new one has the size and the time: moving a file keeps both, even within a directory. */
+function findMoved(changes: readonly PlannedChange[]): ReadonlySet<PlannedChange> {
+  const gone = changes.filter(
+    ({ change, kind, path }) => change === 'delete' && kind === 'file' && !IN_REPOSITORY.test(path),
+  );
+  if (gone.length === 0) return new Set();
+  const come = new Set(
+    changes.flatMap(({ kind, from, after }) => (kind === 'file' && from !== undefined ? [look(after)] : [])),
+  );
+  return new Set(gone.filter(({ before }) => come.has(look(before))));
+}
+
+function look(print: PlannedChange['after']): string {
+  return `${print?.size} ${print?.mtimeNs}`;
+}
+
 /** Such changes become conflicts. */
 export function withoutOpenElsewhere<T extends Changes>(scanned: T, roots: readonly string[]): T {
   const reasons = openElsewhere(scanned.changes, roots);
@@ -60,7 +78,13 @@ export function withoutOpenElsewhere<T extends Changes>(scanned: T, roots: reado
     const one = { root, path, isDirectory: false, reason, isConflict: true, isOpenElsewhere: true } as const;
     return from === undefined ? one : { ...one, from };
   });
-  const changes = scanned.changes.filter((change) => !reasons.has(change));
+  const dropped = new Set(reasons.keys());
+  for (const [index, change] of scanned.changes.entries()) {
+    // A directory moves as a whole, or not at all.
+    const inside = change.change === 'delete' ? insideOf(scanned.changes, index) : [];
+    if (inside.some((one) => reasons.has(one))) for (const one of [change, ...inside]) dropped.add(one);
+  }
+  const changes = scanned.changes.filter((change) => !dropped.has(change));
   return { ...scanned, changes, leftOut: [...scanned.leftOut, ...left] };
 }
 
