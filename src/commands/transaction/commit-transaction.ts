@@ -2,7 +2,7 @@ import type { ChosenPaths, CommandChanges } from '../../contract/changes.js';
 import type { CommandRequest, Confinement, TransactionRules } from '../../contract/processes.js';
 import type { ForbidsChange } from '../../contract/programs.js';
 import { type BinaryEntry, binaryEntry, canRename, toBinary, toText } from '../../platform/fs/binary-fs.js';
-import { stripAttributes } from '../../platform/process/strip-attributes.js';
+import { stripAttributes } from '../../platform/process/extended-attributes.js';
 import type { CommittedFile } from '../sandbox/git/committed-versions.js';
 import type { BegunState } from './begun-state.js';
 import { chooseChanges } from './choose-changes.js';
@@ -15,7 +15,7 @@ import type { GitUnit } from './git-unit.js';
 import { lookAt } from './look-at-changes.js';
 import { NotCommitted, named, namingOf, reportOf, requireSize, requireWhole } from './not-committed.js';
 import { withoutOpenElsewhere } from './open-elsewhere.js';
-import { askLayers, type OverlayMount, removeLayersLater } from './overlay-mount.js';
+import { askLayers, OVERLAY_ATTRIBUTES, type OverlayMount, removeLayersLater } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
 import { reportChanges } from './report-changes.js';
@@ -218,9 +218,6 @@ function failuresOf({ failed, left }: Pick<DonePlan, 'failed' | 'left'>): readon
   const there = new Set(left.map(({ index }) => index));
   return failed.filter(({ index }) => !there.has(index)).map((failure) => ({ ...failure, isConflict: true }));
 }
-
-/** The attributes of an overlay, and those that a command has set under the same prefix. */
-const OVERLAY_ATTRIBUTES = 'user.overlay.';
 
 const MOST_SCANS = 3;
 

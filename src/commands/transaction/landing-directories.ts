@@ -13,9 +13,11 @@ import {
   writeNewBinary,
 } from '../../platform/fs/binary-fs.js';
 import { removeTree } from '../../platform/fs/remove-tree.js';
+import { type AttributePair, copyAttributes } from '../../platform/process/extended-attributes.js';
 import { readWhole } from '../../platform/process/transaction-directory.js';
 import { HeldPlaces } from './held-places.js';
 import { canBeKept, copyToOurs, landingName } from './move-entries.js';
+import { OVERLAY_ATTRIBUTES } from './overlay-mount.js';
 import { oldVersion, type PlannedChange, type TransactionPlan } from './transaction-plan.js';
 
 /*
@@ -52,7 +54,9 @@ export function farRoots(directory: string, { roots }: TransactionPlan): readonl
 
 async function land(directory: string, plan: TransactionPlan, far: readonly number[]): Promise<void> {
   const [places, landings] = [new HeldPlaces(plan), new HeldPlaces(plan)];
-  const name = landingName(directory);
+  const own = toBinary(directory);
+  const name = landingName(own);
+  const attributes: AttributePair[] = [];
   const slices = timeSlices();
   try {
     for (const root of far) {
@@ -63,11 +67,19 @@ async function land(directory: string, plan: TransactionPlan, far: readonly numb
     }
     for (const [index, { root, path, kind, change, from }] of plan.changes.entries()) {
       if (kind === 'dir' || !far.includes(root)) continue;
-      if (from !== undefined) copyBinary(from, landings.at({ root, path: `${name}/${index}` }));
+      const top = toBinary(plan.roots[root] ?? '');
+      if (from !== undefined) {
+        copyBinary(from, landings.at({ root, path: `${name}/${index}` }));
+        attributes.push([from, `${top}/${name}/${index}`]);
+      }
       const at = change === 'create' ? undefined : places.at({ root, path });
-      if (at !== undefined && canBeKept(at)) copyToOurs(at, oldVersion(directory, index), false);
+      if (at !== undefined && canBeKept(at)) {
+        copyToOurs(at, oldVersion(own, index), false);
+        attributes.push([`${top}/${path}`, oldVersion(own, index)]);
+      }
       if (slices.isOver()) await slices.next();
     }
+    await copyAttributes(OVERLAY_ATTRIBUTES, attributes);
   } finally {
     places.close();
     landings.close();
@@ -80,7 +92,8 @@ export function removeLandings(directory: string): void {
   for (const root of roots) {
     const held = holdDirectory(root);
     if (held === undefined) continue;
-    const [landing, leaving] = [landingName(directory), landingName(directory, 'leaving')];
+    const own = toBinary(directory);
+    const [landing, leaving] = [landingName(own), landingName(own, 'leaving')];
     const there = held.enter(landing);
     there?.close();
     // At once: without a part of it, the next process could not tell which changes are made.

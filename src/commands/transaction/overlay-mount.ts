@@ -35,6 +35,9 @@ export interface OverlayMount {
   readonly isVolatile: boolean;
 }
 
+/** The attributes of an overlay, and those that a command has set under the same prefix. */
+export const OVERLAY_ATTRIBUTES = 'user.overlay.';
+
 /** @param isVolatile only Linux 5.10 and newer have the option. A work directory can be mounted once with it. */
 export function overlayOptions(
   { masks, upper, work }: Pick<OverlayMount, 'masks' | 'upper' | 'work'>,

@@ -7,6 +7,7 @@ import {
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
 import { LONGEST_PATH, spaceOf } from '../../platform/fs/tree-bytes.js';
+import { type CopiedEntry, findAttributeChanges } from './attribute-changes.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
 import { conflictsOfMoves, type GoneTwice } from './moved-meanwhile.js';
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
@@ -15,10 +16,7 @@ import { isOnlyOpened, isSameVersion, type PlannedChange, printOf } from './tran
 
 /** The result of a scan, without git's lock files. */
 interface Scanned extends Omit<ScannedChanges, 'gitLocks'> {
-  /**
-   * The disk usage of the changes, or their future size if they are copied to another file system, where holes
-   * are filled.
-   */
+  /** The disk usage of the changes; if they are copied to another file system, with filled holes. */
   readonly bytes: number;
 }
 
@@ -29,12 +27,15 @@ interface Scanned extends Omit<ScannedChanges, 'gitLocks'> {
 export async function scanChanges(roots: readonly ScannedRoot[], options: ScanOptions): Promise<Scanned> {
   const scan = new Scan(options);
   for (const root of roots) await scan.root(root);
+  const attributes = findAttributeChanges(scan.copied);
   await scan.removeReplaced();
+  const { changes, leftOut } = await attributes;
   if (scan.come.length > 0)
     scan.leftOut.push(...(await conflictsOfMoves(scan.goneTwice, roots, options.begun)));
   scan.keepRepositoriesWhole(roots);
   const come = options.mayMoveTrees ? withWholeTrees(scan.come, roots, scan.entries) : scan.come;
-  return { changes: [...scan.gone, ...come], leftOut: scan.leftOut, bytes: scan.bytes };
+  const all = { changes: [...scan.gone, ...come, ...changes], leftOut: [...scan.leftOut, ...leftOut] };
+  return { ...all, bytes: scan.bytes };
 }
 
 /** Another program has removed an entry during the scan: the scan is repeated. */
@@ -65,6 +66,7 @@ class Scan {
   readonly come: PlannedChange[] = [];
   readonly leftOut: LeftOut[] = [];
   readonly goneTwice: GoneTwice[] = [];
+  readonly copied: CopiedEntry[] = [];
   /** The number of entries in each new directory. */
   readonly entries: NewDirectories = new Map();
   bytes = 0;
@@ -201,6 +203,7 @@ class Scan {
   #changeMode(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry): void {
     const [now, wanted] = [lower.mode & 0o1777, entry.mode & 0o1777];
     if (addsSetIds(entry, lower)) this.#leaveOut(root, path, SET_ID_OF_DIRECTORY);
+    this.copied.push({ root, path, entry, lower });
     if (now === wanted) return;
     const before = this.#options.begun.modeOf(below(root.lower, path), lower);
     if (before !== undefined && (before & 0o1777) === wanted) return;
@@ -259,9 +262,11 @@ class Scan {
     }
     // Its entries are compared when it is removed.
     if (lower.kind === 'dir') return begun.isSameDirectory(at, lower) ? 'take' : { conflict: REPLACED };
-    if (begun.isSameEntry(at, lower))
-      return isOnlyOpened(entry, lower) && isSameVersion(below(root.upper, path), at) ? 'skip' : 'take';
-    return isSameVersion(below(root.upper, path), at) ? 'skip' : { conflict: CHANGED };
+    const isSame = (): boolean => isSameVersion(below(root.upper, path), at);
+    if (!begun.isSameEntry(at, lower)) return isSame() ? 'skip' : { conflict: CHANGED };
+    if (!isOnlyOpened(entry, lower) || !isSame()) return 'take';
+    this.copied.push({ root, path, entry, lower });
+    return 'skip';
   }
 
   /** @returns whether all of it is removed. */
