@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { applyPlan } from '../../src/commands/transaction/apply-plan.js';
+import { applyPlan, applySteps } from '../../src/commands/transaction/apply-plan.js';
+import { recoverTransaction } from '../../src/commands/transaction/sweep-transactions.js';
 import { unprivileged } from '../../src/platform/fixtures/unprivileged.js';
 import { PlanMaker } from './plan-maker.js';
 
@@ -32,6 +33,37 @@ describe('a plan of a user who may not write or read everything', () => {
       expect(['f', 'g', 'h'].filter((name) => existsSync(join(there, name)))).toEqual(['g', 'h']);
       expect([statSync(join(there, 'g')).nlink, modeOf(there)]).toEqual([1, 0o555]);
     }));
+
+  it.each(['completes', 'undoes'])(
+    'bug: a process that died inside a read-only directory left it writable, and so did the one that %s the rest',
+    (what) =>
+      unprivileged(() => {
+        const maker = open();
+        mkdirSync(join(maker.root, 'd/deep'), { recursive: true });
+        mkdirSync(maker.upper('d/deep'), { recursive: true });
+        for (const path of ['d/a', 'd/deep/b']) {
+          writeFileSync(join(maker.root, path), 'old');
+          writeFileSync(maker.upper(path), 'new');
+          maker.add('modify', path);
+        }
+        writeFileSync(join(maker.root, 'last'), 'old');
+        maker.add('delete', 'last');
+        chmodSync(join(maker.root, 'd/deep'), 0o555);
+        chmodSync(join(maker.root, 'd'), 0o500);
+        const plan = { ...maker.plan, onConflict: 'takeBack' } as const;
+        writeFileSync(join(maker.directory, 'plan.json'), JSON.stringify(plan));
+        // Like a killed process: its last step is taken, and nothing follows.
+        const steps = applySteps(plan, maker.directory);
+        for (let taken = 0; taken < 2; taken++) steps.next();
+        expect(['d', 'd/deep'].map((path) => modeOf(join(maker.root, path)))).toEqual([0o700, 0o755]);
+        if (what === 'undoes') writeFileSync(join(maker.root, 'last'), 'of others');
+        const { state } = recoverTransaction(maker.directory);
+        expect(state).toBe(what === 'undoes' ? 'discarded' : 'committed');
+        expect(['d', 'd/deep'].map((path) => modeOf(join(maker.root, path)))).toEqual([0o500, 0o555]);
+        expect(readFileSync(join(maker.root, 'd/deep/b'), 'utf8')).toBe(what === 'undoes' ? 'old' : 'new');
+        expect(existsSync(join(maker.directory, 'opened.jsonl'))).toBe(false);
+      }),
+  );
 
   it('bug: a file that the command had made unreadable was committed, counted as a conflict, and stayed', () =>
     unprivileged(() => {

@@ -105,7 +105,7 @@ export function* applySteps(
   directory: BinaryPath,
   { only, isAgain = false, before }: ApplyOptions = {},
 ): Generator<number, AppliedPlan> {
-  const places = new HeldPlaces(plan);
+  const places = new HeldPlaces(plan, directory);
   const versions = new VersionPlaces(plan, directory);
   const failed: FailedChange[] = [];
   const made = new Map<number, MadeChange>();

@@ -1,8 +1,10 @@
 import {
+  appendBinary,
   type BinaryPath,
   binaryEntry,
   type HeldDirectory,
   holdDirectory,
+  readBinaryFile,
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
 import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
@@ -11,15 +13,19 @@ import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
 export class HeldPlaces {
   readonly #roots: readonly string[];
   readonly #inodes: readonly string[] | undefined;
+  readonly #notes: BinaryPath | undefined;
   readonly #made = new Set<string>();
   /** The final modes of directories, in order. */
   readonly #modes = new Map<string, { readonly change: PlannedChange; readonly mode: number }>();
   #root: number | undefined;
   #held: { readonly name: BinaryPath; readonly directory: HeldDirectory }[] = [];
 
-  constructor({ roots, inodes }: Pick<TransactionPlan, 'roots' | 'inodes'>) {
+  /** @param directory of the transaction: keeps the modes of opened directories, in case the process dies */
+  constructor({ roots, inodes }: Pick<TransactionPlan, 'roots' | 'inodes'>, directory?: BinaryPath) {
     this.#roots = roots;
     this.#inodes = inodes;
+    this.#notes = directory === undefined ? undefined : `${directory}/${OPENED}`;
+    this.#takeOverOpened();
   }
 
   /** The entry of a change, through its open directory. */
@@ -63,8 +69,22 @@ export class HeldPlaces {
     const at = this.at(change);
     const there = binaryEntry(at);
     if (there?.kind !== 'dir' || (there.mode & 0o300) === 0o300) return;
-    if (!this.#modes.has(`${root}/${change.path}`)) this.keepMode(change, there.mode);
+    if (!this.#modes.has(`${root}/${change.path}`)) {
+      if (this.#notes !== undefined)
+        appendBinary(this.#notes, `${JSON.stringify({ ...change, mode: there.mode })}\n`);
+      this.keepMode(change, there.mode);
+    }
     setBinaryMode(at, there.mode | 0o300);
+  }
+
+  /** A process that died has not set the modes of the directories that it had opened. */
+  #takeOverOpened(): void {
+    for (const line of this.#notes === undefined ? [] : linesOf(this.#notes)) {
+      const change = parsed(line);
+      if (change === undefined || !this.hasWay(change)) continue;
+      const there = binaryEntry(this.at(change));
+      if (there?.kind === 'dir' && there.mode === (change.mode | 0o300)) this.keepMode(change, change.mode);
+    }
   }
 
   /** Innermost first: the mode of one may make the next inaccessible. */
@@ -109,6 +129,24 @@ export class HeldPlaces {
     const last = this.#held.at(-1);
     if (last === undefined) throw new Error('a root is held');
     return last.directory;
+  }
+}
+
+/** The file with the modes of opened directories, one in each line. */
+export const OPENED = 'opened.jsonl';
+
+type Opened = PlannedChange & { readonly mode: number };
+
+function linesOf(notes: BinaryPath): readonly string[] {
+  return binaryEntry(notes) === undefined ? [] : readBinaryFile(notes).toString().split('\n').filter(Boolean);
+}
+
+/** The last line may be incomplete: then its directory was not opened yet. */
+function parsed(line: string): Opened | undefined {
+  try {
+    return JSON.parse(line) as Opened;
+  } catch {
+    return undefined;
   }
 }
 

@@ -14,6 +14,7 @@ import { type AppliedPlan, applyPlan, applyPlanInSlices, type MadeChange } from 
 import { type PrintsBefore, readNewTrees } from './committed-prints.js';
 import { confirmChanges, confirmChangesNow, confirmUndoneNow } from './confirm-on-disk.js';
 import { removeLeftLocks } from './git-locks.js';
+import { OPENED } from './held-places.js';
 import { keepIndexes } from './kept-indexes.js';
 import { makeLandings, removeLandings, removeOldCopies } from './landing-directories.js';
 import { takeBackPlan } from './take-back.js';
@@ -189,7 +190,8 @@ function writeDone(directory: string, done: DonePlan): void {
     );
     record.sync();
     record.publish();
-    for (const name of ['plan.json', 'back.json', 'landings.json']) removeTree(`${directory}/${name}`);
+    for (const name of ['plan.json', 'back.json', 'landings.json', OPENED])
+      removeTree(`${directory}/${name}`);
   } catch {
     // A full disk. Another process finds the plan with nothing left to do.
   }

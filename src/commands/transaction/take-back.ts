@@ -37,7 +37,7 @@ export function takeBackPlan(
   directory: BinaryPath,
   made: ReadonlyMap<number, MadeChange>,
 ): readonly FailedChange[] {
-  const places = new HeldPlaces(plan);
+  const places = new HeldPlaces(plan, directory);
   const versions = new VersionPlaces(plan, directory);
   const stay: FailedChange[] = [];
   try {
@@ -92,7 +92,9 @@ const DIRECTORY_STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   delete({ change, places }, at, there) {
     if (there === undefined) makeBinaryDirectory(at, 0o700);
     else if (there.kind !== 'dir') throw new Conflict(TAKEN);
-    if (there === undefined && change.before !== undefined) places.keepMode(change, change.before.mode);
+    // An earlier attempt may have made it, and died before its mode was set.
+    const isOurs = there === undefined || (there.mode & 0o777) === 0o700;
+    if (isOurs && change.before !== undefined) places.keepMode(change, change.before.mode);
   },
 };
 

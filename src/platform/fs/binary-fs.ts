@@ -148,6 +148,10 @@ export function rewriteBinaryFile(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'));
 }
 
+export function appendBinary(path: BinaryPath, text: string): void {
+  appendFileSync(raw(path), text, { mode: 0o600 });
+}
+
 /** Throws `EEXIST` if an entry exists. */
 export function writeNewBinary(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'), { flag: 'wx', mode: 0o644 });
