@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
-import { useDisks } from './power-loss/loop-disks.js';
+import { createDisks } from './power-loss/loop-disks.js';
 
 const PROJECT = resolve(import.meta.dirname, '..');
 const PROGRAM = ['--import', 'tsx', join(PROJECT, 'test/power-loss/change-files.ts')];
@@ -94,7 +94,8 @@ async function run(
   expect(await ended).toBe(0);
 }
 
-const disks = useDisks();
+const disks = createDisks();
+afterAll(() => disks.remove());
 const { noDisk } = disks;
 
 describe.skipIf(noDisk !== undefined)(

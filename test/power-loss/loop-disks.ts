@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
 /** A small separate disk with a file system. */
 export interface LoopDisk {
@@ -35,17 +34,19 @@ export interface LoopDisks {
   /** Why no disk can be created here; undefined if one can. */
   readonly noDisk: string | undefined;
   make(): LoopDisk;
+  /** Unmounts and removes all of them. */
+  remove(): void;
 }
 
-/** The disks are unmounted and removed after the tests of the file. */
-export function useDisks(): LoopDisks {
+/** @param megabytes of each disk */
+export function createDisks(megabytes = 32): LoopDisks {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-disks-')));
   const mounted: string[] = [];
-  afterAll(() => {
+  const remove = (): void => {
     // A sandbox that is still ending may have the disk in its own list of mounts.
     for (const place of mounted.toReversed()) spawnSync('umount', ['--lazy', place]);
     rmSync(folder, { recursive: true, force: true });
-  });
+  };
   let made = 0;
   const next = (name: string): string => join(folder, `${name}-${made++}`);
   const mount = (image: string): string => {
@@ -63,7 +64,7 @@ export function useDisks(): LoopDisks {
   const make = (): LoopDisk => {
     const image = next('disk');
     writeFileSync(image, '');
-    truncateSync(image, 32 * 1024 * 1024);
+    truncateSync(image, megabytes * 1024 * 1024);
     run('mkfs.ext4', '-q', '-F', image);
     const at = mount(image);
     return {
@@ -84,7 +85,7 @@ export function useDisks(): LoopDisks {
       },
     };
   };
-  return { noDisk: whyNot(make), make };
+  return { noDisk: whyNot(make), make, remove };
 }
 
 function whyNot(make: () => LoopDisk): string | undefined {

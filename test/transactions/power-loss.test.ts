@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createExecutor } from '../../src/executor/create-executor.js';
-import { type LoopDisk, useDisks } from '../power-loss/loop-disks.js';
+import { createDisks, type LoopDisk } from '../power-loss/loop-disks.js';
 import { whyNoTransactions } from './kept-apart.js';
 
-const disks = useDisks();
+const disks = createDisks();
+afterAll(() => disks.remove());
 const WHY_NOT = disks.noDisk === undefined ? await whyNoTransactions() : ` (not tried: ${disks.noDisk})`;
 
 /** Every file below a directory with its content. */
