@@ -197,8 +197,16 @@ describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
   }
 });
 
+type NoConflict = [
+  title: string,
+  setUp: string,
+  steps: { readonly before?: string; readonly after?: string },
+  outside: string,
+  left: string,
+];
+
 describe.skipIf(WHY_NOT !== '')(`what is no conflict${WHY_NOT}`, () => {
-  for (const [title, setUp, steps, outside, left] of [
+  const CASES: readonly NoConflict[] = [
     ['a new time', 'echo 1 >a', { before: 'echo 3 >a; sleep 0.3' }, 'touch a', '3\n'],
     [
       'the same bytes, saved again',
@@ -231,14 +239,33 @@ describe.skipIf(WHY_NOT !== '')(`what is no conflict${WHY_NOT}`, () => {
       '3\n',
     ],
     ['a file that both removed', 'echo 1 >a; echo 1 >b', { after: 'rm -f b; echo 3 >a' }, 'rm b', '3\n'],
-  ] as const) {
-    it(title, async () => {
-      const there = makeKeptApart({ rules: { onConflict: 'fail' } });
-      there.outside(setUp);
-      const outcome = await meanwhile(there, steps, outside);
-      expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
-      expect(there.outside('cat a')).toBe(left);
-      there.remove();
-    });
-  }
+  ];
+
+  it.each(CASES)('%s', { tags: ['soak'] }, async (_title, setUp, steps, outside, left) => {
+    const there = makeKeptApart({ rules: { onConflict: 'fail' } });
+    there.outside(setUp);
+    const outcome = await meanwhile(there, steps, outside);
+    expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
+    expect(there.outside('cat a')).toBe(left);
+    there.remove();
+  });
+
+  it('all of that, each in its own directory', async () => {
+    const there = makeKeptApart({ rules: { onConflict: 'fail' } });
+    const inEach = (part: (one: NoConflict) => string): string =>
+      CASES.map((one, index) => `(cd ${index}; ${part(one)})`).join('; ');
+    there.outside(`mkdir ${CASES.map((_, index) => index).join(' ')}; ${inEach(([, setUp]) => setUp)}`);
+    const steps = {
+      before: inEach(([, , { before = 'true' }]) => before),
+      after: inEach(([, , { after = 'true' }]) => after),
+    };
+    const outcome = await meanwhile(
+      there,
+      steps,
+      inEach(([, , , outside]) => outside),
+    );
+    expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
+    expect(there.outside(inEach(() => 'cat a'))).toBe(CASES.map(([, , , , left]) => left).join(''));
+    there.remove();
+  });
 });
