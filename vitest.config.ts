@@ -111,7 +111,7 @@ export default defineConfig(({ mode }) => ({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'soak', include: SOAK } },
+      { extends: true, test: { name: 'soak', include: SOAK, isolate: false } },
       // Only when asked for: `vitest run FILE` would run its properties twice.
       ...(mode === 'soak' ? [TAGGED_ALONE, ALL_VALUES] : []),
     ],

@@ -16,6 +16,7 @@ import type { ToolResult } from '../src/contract/call.js';
 import type { Effect } from '../src/contract/effect.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
 import { bundleProgram } from '../src/testing/fixtures/bundle-program.js';
+import { eachOf } from '../src/testing/fixtures/each-of.js';
 import { above, readTrace, type Touch } from './strace/read-trace.js';
 
 const PROJECT = resolve(import.meta.dirname, '..');
@@ -50,7 +51,17 @@ async function trace(name: string, args: object, warmUp: object): Promise<Traced
   symlinkSync('../dir/a.txt', join(root, 'other', 'to-a'));
   const output = `${root}.trace`;
   folders.push(output);
-  const options = ['-f', '-y', '-s', '300', '-o', output, '-e', 'trace=%file,%desc,%process'];
+  const options = [
+    '-f',
+    '--seccomp-bpf',
+    '-y',
+    '-s',
+    '300',
+    '-o',
+    output,
+    '-e',
+    'trace=%file,%desc,%process',
+  ];
   const program = bundleProgram(join(PROJECT, 'test/strace/call-between-markers.ts'));
   const given = [root, name, JSON.stringify(args), JSON.stringify(warmUp)];
   const run = promisify(execFile);
@@ -135,13 +146,13 @@ describe.skipIf(reason !== undefined)(
       ],
     ];
     const changes = new Set(['write_file', 'edit_file', 'apply_patch']);
-    const commands: readonly (readonly [string, object, object])[] = [
+    const commands: readonly [string, object, object][] = [
       ['bash', { command: 'cat dir/a.txt' }, { command: 'true' }],
-      ['bash', { command: 'cat a.txt', working_dir: 'dir' }, { command: 'true' }],
       ['run_command', { command: 'cat dir/a.txt' }, { command: 'true' }],
+      ['bash', { command: 'cat a.txt', working_dir: 'dir' }, { command: 'true' }],
     ];
 
-    const searches: readonly (readonly [string, object, object])[] = [
+    const searches: readonly [string, object, object][] = [
       ['glob', { pattern: '**', path: 'dir' }, { pattern: '**', path: 'warm' }],
       ['grep', { pattern: 'a', path: 'dir' }, { pattern: 'a', path: 'warm' }],
       ['grep', { pattern: 'a', path: 'dir/a.txt' }, { pattern: 'a', path: 'warm/a.txt' }],
@@ -169,7 +180,7 @@ describe.skipIf(reason !== undefined)(
       expect(traced.planned.filter(({ how }) => !inPlan.includes(how))).toEqual([]);
     });
 
-    it.each(searches)(
+    eachOf(searches, 2)(
       '%s %j starts ripgrep alone, which reads what is declared',
       async (name, args, warmUp) => {
         const { root, result, planned, all } = await trace(name, args, warmUp);
@@ -185,7 +196,7 @@ describe.skipIf(reason !== undefined)(
       },
     );
 
-    it.each(commands)(
+    eachOf(commands, 2)(
       '%s %j starts what it declares, and touches nothing itself',
       async (name, args, warmUp) => {
         const { root, result, effects, planned, all } = await trace(name, args, warmUp);

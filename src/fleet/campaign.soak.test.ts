@@ -18,13 +18,13 @@ import { soakSize } from '../testing/fixtures/soak-size.js';
 // The full campaign: `KILLS=1000 PAUSES=200 CRASHES=50 HOSTS=100 CALLS=50000 DISPATCHERS=graphile-worker,pg-boss
 // npx vitest run --mode soak --project soak src/fleet/campaign.soak.test.ts`.
 const EVENTS = {
-  kill: soakSize('KILLS', { short: 100, whole: 200 }),
-  pause: soakSize('PAUSES', { short: 20, whole: 40 }),
-  crash: soakSize('CRASHES', { short: 5, whole: 10 }),
+  kill: soakSize('KILLS', { short: 40, whole: 200 }),
+  pause: soakSize('PAUSES', { short: 8, whole: 40 }),
+  crash: soakSize('CRASHES', { short: 3, whole: 10 }),
   host: soakSize('HOSTS', { short: 3, whole: 20 }),
 };
 /** The minimum number of calls. */
-const CALLS = soakSize('CALLS', { short: 1_000, whole: 5_000 });
+const CALLS = soakSize('CALLS', { short: 400, whole: 5_000 });
 const DISPATCHERS = (process.env.DISPATCHERS ?? 'journal').split(',');
 const UNKNOWN = DISPATCHERS.filter((name) => !['journal', 'graphile-worker', 'pg-boss'].includes(name));
 // Its workers would use the journal's own notifications, and the campaign would test something else.

@@ -7,7 +7,7 @@ import type { KillPoint } from '../../src/testing/play-round.js';
 import { builtKit, type Campaign, fileCampaign, paymentCampaign, writeTools } from './campaign.js';
 
 // `TOOLEXEC_CRASH_KILLS=2000 npx vitest run test/crash` is the whole campaign; it takes about half an hour.
-const KILLS = soakSize('TOOLEXEC_CRASH_KILLS', { short: 12, whole: 60 });
+const KILLS = soakSize('TOOLEXEC_CRASH_KILLS', { short: 8, whole: 60 });
 const SEED = process.env.TOOLEXEC_CRASH_SEED;
 
 const { runTrial, door } = await builtKit();

@@ -8,7 +8,7 @@ import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { expectNoOrphan, type KillTime, killed, numbers, timeOf } from './random-kills.js';
 
 const WHY_NOT = await whyNoTransactions();
-const KILLS = soakSize('KILLS', { short: 4, whole: 30 });
+const KILLS = soakSize('KILLS', { short: 3, whole: 30 });
 const SEED = Number(process.env.SEED ?? 20_261_129);
 const toolexec = useToolexec({ ownProcess: true });
 

@@ -7,7 +7,7 @@ import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { expectNoOrphan, killed, numbers, timeOf } from './random-kills.js';
 
 const WHY_NOT = await whyNoTransactions();
-const KILLS = soakSize('KILLS', { short: 4, whole: 30 });
+const KILLS = soakSize('KILLS', { short: 3, whole: 30 });
 const toolexec = useToolexec({ ownProcess: true });
 const inRoot = (name: string): string => join(toolexec.root, name);
 

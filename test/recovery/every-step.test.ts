@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, isKilled, newDesk, runUntilKilled } from './killed-run.js';
 
@@ -64,12 +65,19 @@ function everything({ root }: Place): readonly string[] {
     .sort();
 }
 
-/** Runs `trial` with 1, 2, 3, … until it returns false, a few at a time. @returns how many returned true */
+/** In the short soak, every second step. */
+const STRIDE = soakSize('STRIDE', { short: 2, whole: 1 });
+
+/** Runs `trial` with 1, 2, 3, … until it returns false, a few at a time. @returns how many returned true, with those left out */
 async function eachStep(trial: (nth: number) => Promise<boolean>): Promise<number> {
   let next = 1;
   let end = Number.POSITIVE_INFINITY;
+  const take = (): number => {
+    next += STRIDE;
+    return next - STRIDE;
+  };
   const goOn = async (): Promise<void> => {
-    for (let nth = next++; nth < end; nth = next++) {
+    for (let nth = take(); nth < end; nth = take()) {
       try {
         if (!(await trial(nth))) end = Math.min(end, nth);
       } catch (error) {

@@ -4,6 +4,7 @@ import type { Executor } from '../../src/contract/executor.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { whyNoTransactions } from './kept-apart.js';
 import { usePlace } from './use-place.js';
 
@@ -87,11 +88,14 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('cat old/a')).toBe('x\n');
   });
 
-  it.each<[string, object | undefined]>([
-    ['edits in a Map', { kind: 'approve_selected', ids: ['c1'], edits: new Map([['c1', {}]]) }],
-    ['paths that are no list', { kind: 'approve_selected', ids: ['c1'], paths: { c1: 'new' } }],
-    ['nothing', undefined],
-  ])('keeps nothing if the decision is %s', async (_, given) => {
+  eachOf<[string, object | undefined]>(
+    [
+      ['edits in a Map', { kind: 'approve_selected', ids: ['c1'], edits: new Map([['c1', {}]]) }],
+      ['paths that are no list', { kind: 'approve_selected', ids: ['c1'], paths: { c1: 'new' } }],
+      ['nothing', undefined],
+    ],
+    1,
+  )('keeps nothing if the decision is %s', async (_, given) => {
     decision = given as ApprovalDecision;
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new')]);

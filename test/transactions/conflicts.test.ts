@@ -1,16 +1,22 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandOutcome } from '../../src/contract/processes.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { type KeptApart, makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
 const here = useKeptApart();
 
+interface Steps {
+  readonly before?: string;
+  readonly after?: string;
+}
+
 /** Runs a command that prints `ready` in the middle, and acts outside at that moment, the first time or always. */
 async function meanwhile(
   place: Pick<KeptApart, 'run' | 'outside'>,
-  { before = 'true', after = 'true' }: { readonly before?: string; readonly after?: string },
+  { before = 'true', after = 'true' }: Steps,
   outside: string,
   { always = false, more = {} }: { readonly always?: boolean; readonly more?: object } = {},
 ): Promise<CommandOutcome> {
@@ -118,92 +124,92 @@ describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${
 describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
   const failing = () => makeKeptApart({ rules: { onConflict: 'fail' } });
 
-  for (const [title, setUp, steps, outside] of [
-    ['a file that was saved by a rename', 'echo 1 >a', { after: 'echo 3 >a' }, 'echo 2 >t; mv t a'],
-    ['a mode', 'echo 1 >a', { after: 'echo 3 >a' }, 'chmod 600 a'],
-    ['a file that was removed', 'echo 1 >a; echo 1 >z', { before: 'sed -i s/1/3/ a z' }, 'rm a'],
-    ['a file that was made', 'true', { after: 'echo 3 >a' }, 'echo 2 >a'],
-    ['a directory that was moved away', 'mkdir d; echo 1 >d/a', { before: 'echo 3 >d/b' }, 'mv d e'],
+  eachOf<[title: string, setUp: string, steps: Steps, outside: string]>(
     [
-      'a directory that both moved: two copies remained',
-      'mkdir d; echo 1 >d/a; sleep 0.02',
-      { before: 'mv d e' },
-      'mkdir b; mv d b/f',
+      ['a file that was saved by a rename', 'echo 1 >a', { after: 'echo 3 >a' }, 'echo 2 >t; mv t a'],
+      ['a mode', 'echo 1 >a', { after: 'echo 3 >a' }, 'chmod 600 a'],
+      ['a file that was made', 'true', { after: 'echo 3 >a' }, 'echo 2 >a'],
+      ['a file that was removed', 'echo 1 >a; echo 1 >z', { before: 'sed -i s/1/3/ a z' }, 'rm a'],
+      ['a directory that was moved away', 'mkdir d; echo 1 >d/a', { before: 'echo 3 >d/b' }, 'mv d e'],
+      [
+        'a directory that both moved: two copies remained',
+        'mkdir d; echo 1 >d/a; sleep 0.02',
+        { before: 'mv d e' },
+        'mkdir b; mv d b/f',
+      ],
+      [
+        'what was moved into a directory that goes',
+        'mkdir build thesis; echo 1 >thesis/t; echo o >build/o',
+        { before: 'rm -rf build' },
+        'mv thesis build/thesis',
+      ],
+      [
+        'a package that was removed while a file of it was changed',
+        'mkdir -p node_modules/p; echo 1 >node_modules/p/a; echo 1 >node_modules/p/b',
+        { before: 'sleep 0.35; echo 3 >node_modules/p/a' },
+        'rm -rf node_modules/p',
+      ],
+      [
+        'a directory that became a link',
+        'mkdir d ../outside; echo 1 >d/a',
+        { before: 'echo 3 >d/a' },
+        'mv d e; ln -s ../outside d',
+      ],
+      ['the mode of a directory that both set', 'mkdir d', { after: 'chmod 700 d' }, 'chmod 711 d'],
+      ['a link that leads elsewhere', 'ln -s x l', { after: 'ln -sfn y l' }, 'ln -sfn z l'],
+      [
+        'a file that both moved: two copies remained',
+        'echo 1 >a; sleep 0.02',
+        { before: 'mv a b' },
+        'mv a c',
+      ],
+      [
+        'a directory that was swapped',
+        'mkdir cur; echo 1 >cur/a; mkdir next; echo 2 >next/a',
+        { after: 'echo 3 >cur/a' },
+        'mv cur old; mv next cur',
+      ],
+      [
+        'what was moved into a directory that goes, and changed there',
+        'mkdir build thesis; echo 1 >thesis/t; echo 1 >thesis/draft; echo o >build/o',
+        { before: 'rm -rf build' },
+        'mv thesis build/thesis; rm build/thesis/draft',
+      ],
+      [
+        'a directory in place of a file that goes',
+        'echo 1 >f; mkdir old; echo 1 >old/a; echo 1 >old/b',
+        { before: 'rm f' },
+        'rm f; mkdir f; mv old f/old; rm f/old/b',
+      ],
+      [
+        'what was saved in a directory that goes',
+        'mkdir build; echo o >build/o',
+        { before: 'rm -rf build' },
+        'echo p >build/p',
+      ],
     ],
-    ['a file that both moved: two copies remained', 'echo 1 >a; sleep 0.02', { before: 'mv a b' }, 'mv a c'],
-    [
-      'a directory that was swapped',
-      'mkdir cur; echo 1 >cur/a; mkdir next; echo 2 >next/a',
-      { after: 'echo 3 >cur/a' },
-      'mv cur old; mv next cur',
-    ],
-    [
-      'what was moved into a directory that goes',
-      'mkdir build thesis; echo 1 >thesis/t; echo o >build/o',
-      { before: 'rm -rf build' },
-      'mv thesis build/thesis',
-    ],
-    [
-      'what was moved into a directory that goes, and changed there',
-      'mkdir build thesis; echo 1 >thesis/t; echo 1 >thesis/draft; echo o >build/o',
-      { before: 'rm -rf build' },
-      'mv thesis build/thesis; rm build/thesis/draft',
-    ],
-    [
-      'a directory in place of a file that goes',
-      'echo 1 >f; mkdir old; echo 1 >old/a; echo 1 >old/b',
-      { before: 'rm f' },
-      'rm f; mkdir f; mv old f/old; rm f/old/b',
-    ],
-    [
-      'a package that was removed while a file of it was changed',
-      'mkdir -p node_modules/p; echo 1 >node_modules/p/a; echo 1 >node_modules/p/b',
-      { before: 'sleep 0.35; echo 3 >node_modules/p/a' },
-      'rm -rf node_modules/p',
-    ],
-    [
-      'what was saved in a directory that goes',
-      'mkdir build; echo o >build/o',
-      { before: 'rm -rf build' },
-      'echo p >build/p',
-    ],
-    [
-      'a directory that became a link',
-      'mkdir d ../outside; echo 1 >d/a',
-      { before: 'echo 3 >d/a' },
-      'mv d e; ln -s ../outside d',
-    ],
-    ['the mode of a directory that both set', 'mkdir d', { after: 'chmod 700 d' }, 'chmod 711 d'],
-    ['a link that leads elsewhere', 'ln -s x l', { after: 'ln -sfn y l' }, 'ln -sfn z l'],
-  ] as const) {
-    it(title, async () => {
-      const there = failing();
-      there.outside(setUp);
-      const outcome = await meanwhile(there, steps, outside);
-      const left = there.outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true');
-      expect(outcome.discardedBy, JSON.stringify(outcome.changes)).toBe('conflict');
-      // Only the changes of the other programs exist.
-      const only = failing();
-      only.outside(setUp);
-      only.outside(outside);
-      expect(left.replaceAll(there.around, '')).toBe(
-        only
-          .outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true')
-          .replaceAll(only.around, ''),
-      );
-      there.remove();
-      only.remove();
-    });
-  }
+    -5,
+  )('%s', async (_title, setUp, steps, outside) => {
+    const there = failing();
+    there.outside(setUp);
+    const outcome = await meanwhile(there, steps, outside);
+    const left = there.outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true');
+    expect(outcome.discardedBy, JSON.stringify(outcome.changes)).toBe('conflict');
+    // Only the changes of the other programs exist.
+    const only = failing();
+    only.outside(setUp);
+    only.outside(outside);
+    expect(left.replaceAll(there.around, '')).toBe(
+      only
+        .outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true')
+        .replaceAll(only.around, ''),
+    );
+    there.remove();
+    only.remove();
+  });
 });
 
-type NoConflict = [
-  title: string,
-  setUp: string,
-  steps: { readonly before?: string; readonly after?: string },
-  outside: string,
-  left: string,
-];
+type NoConflict = [title: string, setUp: string, steps: Steps, outside: string, left: string];
 
 describe.skipIf(WHY_NOT !== '')(`what is no conflict${WHY_NOT}`, () => {
   const CASES: readonly NoConflict[] = [

@@ -7,7 +7,7 @@ import { whyNoTransactions } from './kept-apart.js';
 import { placesHere } from './plan-maker.js';
 
 const WHY_NOT = await whyNoTransactions();
-const TRIALS = soakSize('TRIALS', { short: 5, whole: 100 });
+const TRIALS = soakSize('TRIALS', { short: 3, whole: 100 });
 /** For one file system, and for two. */
 const KILLS = soakSize('KILLS', { short: 2, whole: 150 });
 

@@ -4,7 +4,7 @@ import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
-const ROUNDS = soakSize('ROUNDS', { short: 20, whole: 100 });
+const ROUNDS = soakSize('ROUNDS', { short: 8, whole: 100 });
 
 const here = useKeptApart();
 

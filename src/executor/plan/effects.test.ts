@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../contract/call.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { Effect, EffectKind } from '../../contract/effect.js';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { defineTool } from '../declare/define-tool.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
 
@@ -338,15 +339,14 @@ describe('commands', () => {
   });
 });
 
+type Attempt = (ctx: ToolContext, id: string) => unknown;
+
 describe('background shells', () => {
   const command = 'sleep 60';
   const starts: Effect = { kind: 'run', command, shell: 'sh' };
 
   /** A tool that starts a shell, and one that tries an operation on it. */
-  async function onShell(
-    effects: (id: string) => readonly Effect[],
-    attempt: (ctx: ToolContext, id: string) => unknown,
-  ) {
+  async function onShell(effects: (id: string) => readonly Effect[], attempt: Attempt) {
     const input = { type: 'object', properties: { id: { type: 'string' } } } as const;
     const start = defineTool({
       name: 'start',
@@ -377,19 +377,22 @@ describe('background shells', () => {
   const watched = (id: string): readonly Effect[] => [{ kind: 'process', id, access: 'read' }];
   const other = (): readonly Effect[] => [{ kind: 'process', id: 'shell_of_another' }];
   const declaresCommand = (): readonly Effect[] => [starts];
-  it.each([
-    ['looked at by the call that declares it', own, look, true],
-    ['read by the call that declares it', own, read, true],
-    ['ended by the call that declares it', own, kill, true],
-    ['read by a call that declares to read it', watched, read, true],
-    ['ended by a call that declares to read it', watched, kill, false],
-    ['read by a call that declares another', other, read, false],
-    ['ended by a call that declares another', other, kill, false],
-    ['looked at by a call that declares another', other, look, false],
-    ['ended by a call that declares a command', declaresCommand, kill, false],
-    ['read by a call that touches nothing', () => [], read, false],
-    ['ended by a call that cannot tell', () => [{ kind: 'unknown' } as const], kill, true],
-  ] as const)('%s: %#', async (_what, effects, attempt, isAllowed) => {
+  eachOf<[string, (id: string) => readonly Effect[], Attempt, boolean]>(
+    [
+      ['ended by the call that declares it', own, kill, true],
+      ['read by a call that declares to read it', watched, read, true],
+      ['ended by a call that declares to read it', watched, kill, false],
+      ['looked at by a call that declares another', other, look, false],
+      ['ended by a call that declares a command', declaresCommand, kill, false],
+      ['ended by a call that cannot tell', () => [{ kind: 'unknown' }], kill, true],
+      ['looked at by the call that declares it', own, look, true],
+      ['read by the call that declares it', own, read, true],
+      ['read by a call that declares another', other, read, false],
+      ['ended by a call that declares another', other, kill, false],
+      ['read by a call that touches nothing', () => [], read, false],
+    ],
+    6,
+  )('%s: %#', async (_what, effects, attempt, isAllowed) => {
     const { error } = await onShell(effects, attempt);
     expect(error?.code).toBe(isAllowed ? undefined : 'sandbox_violation');
   });

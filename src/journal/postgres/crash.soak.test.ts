@@ -13,8 +13,8 @@ import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/p
 import { postgresJournal } from './open-postgres-journal.js';
 
 // `KILLS=300 CRASHES=30 npx vitest run --mode soak src/journal/postgres/crash.soak.test.ts` is a longer campaign.
-const KILLS = soakSize('KILLS', { short: 4, whole: 12 });
-const CRASHES = soakSize('CRASHES', { short: 2, whole: 4 });
+const KILLS = soakSize('KILLS', { short: 3, whole: 12 });
+const CRASHES = soakSize('CRASHES', { short: 1, whole: 4 });
 /** The calls of one round, which two processes deliver at the same time. */
 const CALLS = 60;
 
