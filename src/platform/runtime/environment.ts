@@ -98,9 +98,19 @@ export function ownIds(): { readonly uid: number; readonly gid: number } {
 
 /** Runs a step when this process exits, but not when it is killed. @returns call it to leave the step out */
 export function whenProcessEnds(step: () => void): () => void {
-  process.once('exit', step);
-  return () => process.off('exit', step);
+  if (steps === undefined) {
+    const known = new Set<() => void>();
+    steps = known;
+    // One listener, because Node warns of more than ten.
+    process.once('exit', () => {
+      for (const each of known) each();
+    });
+  }
+  const own = steps.add(step);
+  return () => own.delete(step);
 }
+
+let steps: Set<() => void> | undefined;
 
 /** In Node's terms: `x64`, `arm64`. */
 export const machineArchitecture = (): string => arch();
