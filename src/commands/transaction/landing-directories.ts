@@ -1,11 +1,13 @@
 import { timeSlices } from '../../platform/clock/time-slices.js';
 import {
   type BinaryPath,
+  binaryEntry,
   binaryNames,
   canRename,
   copyBinary,
   type HeldDirectory,
   holdDirectory,
+  linkBinary,
   makeBinaryDirectory,
   renameBinary,
   toBinary,
@@ -58,6 +60,7 @@ async function land(directory: string, plan: TransactionPlan, far: readonly numb
   const name = landingName(own);
   const attributes: AttributePair[] = [];
   const slices = timeSlices();
+  const linked = new Map<string, number>();
   try {
     for (const root of far) {
       const landing = landings.at({ root, path: name });
@@ -69,8 +72,12 @@ async function land(directory: string, plan: TransactionPlan, far: readonly numb
       if (kind === 'dir' || !far.includes(root)) continue;
       const top = toBinary(plan.roots[root] ?? '');
       if (from !== undefined) {
-        copyBinary(from, landings.at({ root, path: `${name}/${index}` }));
-        attributes.push([from, `${top}/${name}/${index}`]);
+        const first = firstNameOf({ root, from }, index, linked);
+        const to = landings.at({ root, path: `${name}/${index}` });
+        if (first === index) {
+          copyBinary(from, to);
+          attributes.push([from, `${top}/${name}/${index}`]);
+        } else linkBinary(landings.at({ root, path: `${name}/${first}` }), to);
       }
       const at = change === 'create' ? undefined : places.at({ root, path });
       if (at !== undefined && canBeKept(at)) {
@@ -84,6 +91,20 @@ async function land(directory: string, plan: TransactionPlan, far: readonly numb
     places.close();
     landings.close();
   }
+}
+
+/** The index of the first change with the same file: a file with several names is copied once, and stays one file. */
+function firstNameOf(
+  { root, from }: { readonly root: number; readonly from: BinaryPath },
+  index: number,
+  linked: Map<string, number>,
+): number {
+  const entry = binaryEntry(from);
+  if (entry?.kind !== 'file' || entry.links === 1) return index;
+  const file = `${root}/${entry.dev}/${entry.ino}`;
+  const first = linked.get(file) ?? index;
+  linked.set(file, first);
+  return first;
 }
 
 /** Removes the landing directories of a transaction, if it has any. */

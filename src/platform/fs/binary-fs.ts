@@ -222,14 +222,20 @@ export function setBinaryMode(path: BinaryPath, mode: number): void {
 
 /**
  * Copies a file or link with content, mode, time and, if we may set it, a file's owner. Throws `EEXIST` if an entry
- * exists. The time is exact to the microsecond, because Node uses a floating-point number. Pipes, sockets and devices
- * cannot be copied; a pipe that has just replaced the file does not block.
+ * exists. The time is up to two microseconds later, because Node uses a floating-point number: never earlier, because
+ * `make` would build a copy again that is older than its source. Pipes, sockets and devices cannot be copied; a pipe
+ * that has just replaced the file does not block.
  */
 export function copyBinary(from: BinaryPath, to: BinaryPath): void {
   const stat = lstatSync(raw(from), { bigint: true });
   if (stat.isSymbolicLink()) symlinkSync(readlinkSync(raw(from), 'buffer'), raw(to));
   else copyFile(from, to);
-  lutimesSync(raw(to), Number(stat.atimeNs) / 1e9, Number(stat.mtimeNs) / 1e9);
+  lutimesSync(raw(to), Number(stat.atimeNs) / 1e9, secondsFrom(stat.mtimeNs));
+}
+
+/** Half a microsecond more than the whole ones: Node 22 and older cut the rest off, and the number is not exact. */
+function secondsFrom(ns: bigint): number {
+  return (Number((ns + 999n) / 1000n) + 0.5) / 1e6;
 }
 
 function copyFile(from: BinaryPath, to: BinaryPath): void {
