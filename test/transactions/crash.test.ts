@@ -21,19 +21,14 @@ describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, (
       expect(tally.nothing).toBeGreaterThan(0);
       expect(tally.ended).toBeGreaterThan(0);
     },
-    60_000,
   );
 
   eachOf<[ReturnType<typeof placesHere>[number]]>(
     placesHere().map((places) => [places]),
     0,
-  )(
-    'while 2,000 changes are committed leaves all or none, and its result says which: %s',
-    async (places) => {
-      const instants = [0.2, 0.5, 0.3];
-      const { wrong } = await killCommits(3, () => instants.pop() ?? 0.5, places);
-      expect(wrong).toEqual([]);
-    },
-    60_000,
-  );
+  )('while 2,000 changes are committed leaves all or none, and its result says which: %s', async (places) => {
+    const instants = [0.2, 0.5, 0.3];
+    const { wrong } = await killCommits(3, () => instants.pop() ?? 0.5, places);
+    expect(wrong).toEqual([]);
+  });
 });
