@@ -9,7 +9,7 @@ import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { ERAS } from './fixtures/connect.js';
 import { mcpTools } from './mcp-tools.js';
-import { hidesText } from './plain-definition.js';
+import { hidesText, isPlain, plainDefinition } from './plain-definition.js';
 import { SpawnTransport } from './spawn-transport.js';
 import { readPins, type SeenTool, writePins } from './tool-pins.js';
 import { problemIn } from './upstream-result.js';
@@ -103,6 +103,18 @@ it('characters that a person does not see reached the model in a schema, or in t
     const { error } = await executor.execute(name, {});
     expect(error).toMatchObject({ message: expect.stringContaining('invisible characters') });
   }
+});
+
+it('takes no tool for plain that contains a character which a person does not see', () => {
+  const plain: number[] = [];
+  for (const code of [...Array.from({ length: 0x2100 }, (_, at) => at), 0xd800, 0xdc00, 0xfeff, 0xe0041]) {
+    const tool: SeenTool = { name: 'a', description: `a${String.fromCodePoint(code)}u`, inputSchema };
+    if (!isPlain(JSON.stringify(tool))) continue;
+    plain.push(code);
+    expect(plainDefinition(tool), `U+${code.toString(16)}`).toEqual(tool);
+  }
+  expect(plain).toEqual(expect.arrayContaining([9, 10, 32, 65, 126]));
+  expect(plain.every((code) => code === 9 || code === 10 || (code >= 32 && code <= 126))).toBe(true);
 });
 
 it('the failure of a server that was a JSON object reached the model whole, with all keys in it', async () => {

@@ -5,6 +5,14 @@ import type { SeenTool } from './tool-pins.js';
 /** Texts of a schema that only inform: a change of them changes no call. */
 const READ = new Set(['title', 'description', '$comment', 'default', 'examples']);
 
+/** In JSON: anything but printable ASCII, and the escapes of all characters but quotes, backslashes, tabs and line ends. */
+const SPECIAL = /[^\x20-\x7e]|\\[^"\\nt]/;
+
+/** Whether a tool contains only characters that people see. @param json the tool as JSON; in doubt, false */
+export function isPlain(json: string): boolean {
+  return !SPECIAL.test(json);
+}
+
 /** A tool as shown to a model: without characters that models read but people do not see. */
 export function plainDefinition(tool: SeenTool): SeenTool {
   const { title, description, inputSchema, outputSchema, ...rest } = tool;

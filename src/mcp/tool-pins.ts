@@ -74,7 +74,7 @@ function place(): string {
 
 /** @throws ToolError `config_invalid` for a record that is damaged, or that another user could have written */
 export function readPins(server: string): Pins | undefined {
-  const servers = orUnusable(() => parse(readPrivateFile(place())));
+  const servers = orUnusable(() => parseOnce(readPrivateFile(place())));
   // A server may be named like a property that every object has.
   const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
   return tools === undefined ? undefined : new Map(tools.map((tool) => [tool.name, tool]));
@@ -97,7 +97,8 @@ export function watchPins(onChange: () => void): FileWatch {
 export function renewPins(before: Pins | undefined, now: Pins): Pins {
   const renewed = [...now].map(([name, tool]): [string, SeenTool] => {
     const earlier = before?.get(name);
-    return [name, earlier !== undefined && pinHash(earlier) === pinHash(tool) ? earlier : tool];
+    const isSame = earlier === tool || (earlier !== undefined && pinHash(earlier) === pinHash(tool));
+    return [name, isSame ? earlier : tool];
   });
   return new Map(renewed);
 }
@@ -116,6 +117,15 @@ export function writePins(server: string, tools: readonly SeenTool[]): void {
 }
 
 type Servers = Readonly<Record<string, readonly SeenTool[]>>;
+
+let last: { readonly bytes: Uint8Array; readonly servers: Servers } | undefined;
+
+/** Each server of a gateway reads the record, and the watch reads it again: the same bytes are the same objects. */
+function parseOnce(bytes: Uint8Array | undefined): Servers {
+  if (bytes === undefined) return {};
+  if (last === undefined || Buffer.compare(last.bytes, bytes) !== 0) last = { bytes, servers: parse(bytes) };
+  return last.servers;
+}
 
 function parse(bytes: Uint8Array | undefined): Servers {
   if (bytes === undefined) return {};

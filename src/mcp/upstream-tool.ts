@@ -12,7 +12,7 @@ import { sanitize } from '../output/sanitize.js';
 import { stateServer } from '../provenance/origin-of-call.js';
 import { type AskingCall, whileAsking } from './answer-upstream.js';
 import type { GivenValues } from './given-values.js';
-import { hidesMore, plainDefinition } from './plain-definition.js';
+import { hidesMore, isPlain, plainDefinition } from './plain-definition.js';
 import { SilenceLimit } from './silence-limit.js';
 import type { SeenTool } from './tool-pins.js';
 import { addressesIn } from './upstream-address.js';
@@ -38,10 +38,13 @@ const LONGEST_MS = 24 * 3600 * 1000;
 /** Another server's tool as one of ours: planned, approved, limited and recorded like every other tool. */
 export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   const { name: server, trusted } = upstream;
-  requireShort(seen);
-  const plain = plainDefinition(seen);
-  if (hidesMore(plain)) throw new Error('its schema contains invisible characters.');
-  const { title, description, inputSchema, outputSchema } = plain;
+  const json = JSON.stringify(seen);
+  requireShort(json);
+  // Most tools are plain, and a gateway may list a thousand before its client gets them.
+  const plain = isPlain(json) ? seen : plainDefinition(seen);
+  if (plain !== seen && hidesMore(plain)) throw new Error('its schema contains invisible characters.');
+  const { description, inputSchema, outputSchema } = plain;
+  const title = plain.title === undefined ? undefined : sanitize(plain.title, 'inline');
   const shownName = sanitize(seen.name, 'inline');
   const tool = defineOwnTool<JsonObject>({
     name: upstreamName(server, seen.name),
@@ -69,8 +72,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
 /** A model reads the whole definition with each request. */
 const MOST_CHARACTERS = 100_000;
 
-function requireShort(seen: SeenTool): void {
-  const { length } = JSON.stringify(seen);
+function requireShort({ length }: string): void {
   if (length > MOST_CHARACTERS)
     throw new Error(`it has ${length} characters, and at most ${MOST_CHARACTERS} are taken.`);
 }
