@@ -49,6 +49,7 @@ export type {
   ExecutorMode,
   IncomingBatch,
   Preview,
+  ReadOutputOptions,
   RunOptions,
   SkippedFile,
   SubmittedResult,

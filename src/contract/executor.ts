@@ -336,7 +336,7 @@ export interface Executor {
    * @throws ToolError `bad_args` for any other text, `execution_failed` for an output that
    *   is no longer kept
    */
-  readOutput(outputRef: string, options?: ReadOptions): Promise<Uint8Array>;
+  readOutput(outputRef: string, options?: ReadOutputOptions): Promise<Uint8Array>;
   /** Cached results of reads. Empty if the cache is off. */
   readonly cache: ResultCache;
   /**
@@ -345,6 +345,11 @@ export interface Executor {
    */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface ReadOutputOptions extends ReadOptions {
+  /** The conversation whose model receives these bytes: they count as seen, with the origins of their call. */
+  readonly conversation?: string;
 }
 
 interface EventBase {

@@ -10,12 +10,12 @@ import type {
   ExecutorMode,
   IncomingBatch,
   Preview,
+  ReadOutputOptions,
   RunOptions,
   UndoOptions,
   UndoReport,
   WaitingOptions,
 } from '../contract/executor.js';
-import type { ReadOptions } from '../contract/files.js';
 import type { JsonObject } from '../contract/json.js';
 import type { RecoveredBatch, WaitingBatch } from '../contract/open-batch.js';
 import type { ResultCache } from '../contract/outputs.js';
@@ -55,7 +55,7 @@ import { planBatch } from './plan/plan-batch.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { markClean, withOrigins } from './record/conversation-origins.js';
+import { markClean, sawOutput, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
@@ -259,11 +259,17 @@ export class ToolExecutor implements Executor {
     return new ToolExecutor(narrowSettings(settings, options), parts, this.#whole ?? this);
   }
 
-  async readOutput(outputRef: string, options: ReadOptions = {}): Promise<Uint8Array> {
+  async readOutput(outputRef: string, options: ReadOutputOptions = {}): Promise<Uint8Array> {
     this.#requireOpen('read an output');
     const { outputs } = this.#settings;
-    if (typeof outputRef === 'string' && outputs.owns(outputRef)) return outputs.read(outputRef, options);
-    throw notAnOutput(outputRef);
+    if (typeof outputRef !== 'string' || !outputs.owns(outputRef)) throw notAnOutput(outputRef);
+    const { conversation, ...part } = options;
+    const bytes = await outputs.read(outputRef, part);
+    if (conversation !== undefined) {
+      const memory = this.#conversations.memoryOf(conversation);
+      await sawOutput({ memory, settings: this.#settings }, outputRef, bytes);
+    }
+    return bytes;
   }
 
   async mark(conversation: string | undefined, state: 'clean'): Promise<void> {

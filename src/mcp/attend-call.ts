@@ -23,6 +23,10 @@ export interface Identity {
   readonly isModern: () => boolean;
 }
 
+export function conversationOf({ conversation }: Identity, client: Client): string {
+  return typeof conversation === 'string' ? conversation : conversation(client.name);
+}
+
 /** The parts of a connection that are needed to ask questions during a call. */
 export interface AttendingParts {
   readonly identify: Identity;

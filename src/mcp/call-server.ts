@@ -18,7 +18,15 @@ import type { JsonObject } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { whyMissing } from '../executor/declare/shown-definitions.js';
 import { askInput, canBeAsked, type Decision, questionOf, readDecision } from './ask-client.js';
-import { type Asked, type AttendingParts, askNow, attendCall, goOn, personAt } from './attend-call.js';
+import {
+  type Asked,
+  type AttendingParts,
+  askNow,
+  attendCall,
+  conversationOf,
+  goOn,
+  personAt,
+} from './attend-call.js';
 import { toCallToolResult } from './call-result.js';
 import { clientOf, ownCallId, traceIn } from './client-facts.js';
 import { reportProgress } from './report-progress.js';
@@ -57,12 +65,11 @@ export class CallServer {
     const tool = list.find(params.name);
     if (tool === undefined) throw unknownTool(params.name, this.#parts);
     const client = clientOf(context, identify.legacyClient);
-    const { conversation } = identify;
     const asked: Asked = {
       name: params.name,
       // JSON, as received.
       args: (params.arguments ?? {}) as JsonObject,
-      conversation: typeof conversation === 'string' ? conversation : conversation(client.name),
+      conversation: conversationOf(identify, client),
       client,
       context,
     };

@@ -9,8 +9,9 @@ import {
 } from '../base/normalize-options.js';
 import type { Executor } from '../contract/executor.js';
 import { followDefinitions } from '../executor/declare/shown-definitions.js';
-import type { Identity } from './attend-call.js';
+import { conversationOf, type Identity } from './attend-call.js';
 import { CallServer } from './call-server.js';
+import { clientOf } from './client-facts.js';
 import { readOutput } from './read-output.js';
 import { requestStates } from './request-state.js';
 import { askingCallsOf } from './running-call.js';
@@ -119,6 +120,8 @@ export function createMcpServer(
   });
   server.setRequestHandler('resources/list', () => ({ resources: [] }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
-  server.setRequestHandler('resources/read', ({ params }) => readOutput(params.uri, executor));
+  server.setRequestHandler('resources/read', ({ params }, context) =>
+    readOutput(params.uri, executor, conversationOf(identify, clientOf(context, identify.legacyClient))),
+  );
   return server;
 }

@@ -11,11 +11,15 @@ import { isToolError } from '../errors/tool-error.js';
 /** Clients accept no more in one answer; a tool can read any part of the file. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** The whole output to which a result linked. @throws ProtocolError */
-export async function readOutput(uri: string, executor: Executor): Promise<ReadResourceResult> {
+/** The whole output to which a result linked. The conversation's model has seen it then. @throws ProtocolError */
+export async function readOutput(
+  uri: string,
+  executor: Executor,
+  conversation: string,
+): Promise<ReadResourceResult> {
   let bytes: Uint8Array;
   try {
-    bytes = await executor.readOutput(uri, { length: MOST_BYTES + 1 });
+    bytes = await executor.readOutput(uri, { length: MOST_BYTES + 1, conversation });
   } catch (error) {
     if (isToolError(error)) throw new ResourceNotFoundError(uri, error.message);
     throw error;

@@ -61,7 +61,8 @@ export function stateKeptOutput({ outputRef, metadata: { origin } }: ToolResult)
     stateSource(outputRef, origin as readonly Origin[]);
 }
 
-function sourceOf(path: string): readonly Origin[] {
+/** The origins of a file, a kept output, or the output of a background shell. */
+export function sourceOf(path: string): readonly Origin[] {
   return sources.get(path) ?? (path.startsWith(OUTPUT_SCHEME) ? ANYTHING : WORKSPACE);
 }
 

@@ -4,7 +4,7 @@ import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-origins.js';
-import { stateKeptOutput } from '../../provenance/origin-of-call.js';
+import { sourceOf, stateKeptOutput } from '../../provenance/origin-of-call.js';
 import type { TextBudget } from '../../provenance/text-budget.js';
 import { outputInWords } from '../../providers/content-words.js';
 import type { AgentLineage, PolicySettings } from '../call/settings.js';
@@ -41,6 +41,12 @@ class TrackedOrigins {
     // Most results come from the program's own tools: there is no text to search and no new origin.
     if (!Array.isArray(origin) || (origin.length === 1 && origin[0] === 'user')) return;
     this.#add(result.callId, origin as readonly Origin[], isSearched ? textOf(result) : '');
+  }
+
+  /** A kept output was given to the model without a call. */
+  sawOutput(ref: string, text: string): void {
+    const origin = sourceOf(ref);
+    if (origin.some((one) => one !== 'user')) this.#add(ref, origin, text);
   }
 
   /** A sub-agent sees its prompt before all results. */
@@ -162,6 +168,21 @@ export function sawResult({ memory, settings }: SeeingScope, result: ToolResult)
   of(memory).saw(result, settings.policy?.searchesOrigins !== false);
   const { origin } = result.metadata;
   if (Array.isArray(origin)) settings.lineage?.saw(origin as readonly Origin[]);
+}
+
+/** The rest of a longer output counts only for `seen`: otherwise it would push the texts of all results out. */
+const MOST_OF_OUTPUT = 4_000_000;
+
+/** Notes that the model receives a kept output through its host, without a call. */
+export async function sawOutput(
+  { memory, settings }: SeeingScope,
+  ref: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  // An earlier process may have made the output: its results state the origin.
+  await originsFor(memory, settings);
+  const isSearched = settings.policy?.searchesOrigins !== false;
+  of(memory).sawOutput(ref, isSearched ? new TextDecoder().decode(bytes.subarray(0, MOST_OF_OUTPUT)) : '');
 }
 
 interface SeeingScope {
