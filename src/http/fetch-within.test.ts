@@ -410,6 +410,18 @@ describe('fetchWithin()', () => {
     expect(received.endsWith('\r\n\r\na=b+c')).toBe(true);
   });
 
+  it('bug: a body that never ends held a request beyond its time, and its signal', async () => {
+    const { host } = await serve((socket) => socket.end(ok('x')));
+    let cancelled = 0;
+    const endless = () => new ReadableStream<Uint8Array>({ cancel: () => void cancelled++ });
+    const request = (init: object) =>
+      failureOf(fetchWithin(scopeOf(host), `http://${host}/`, { method: 'POST', body: endless(), ...init }));
+    expect(await request({ timeoutMs: 20 })).toMatchObject({ code: 'timeout' });
+    expect(await request({ signal: AbortSignal.timeout(20) })).toMatchObject({ code: 'cancelled' });
+    expect(await request({ signal: AbortSignal.abort() })).toMatchObject({ code: 'cancelled' });
+    expect(cancelled).toBe(3);
+  });
+
   it('does not trust a certificate that no authority has signed', async () => {
     const { selfSigned } = await import('./fixtures/self-signed.js');
     const host = await selfSigned();

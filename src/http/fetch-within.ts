@@ -60,9 +60,9 @@ export async function fetchWithin(
   let url = parseTarget(String(target), scope.exceptions);
   const shown = showUrl(url);
   if (!scope.declares(url)) throw scope.undeclared(shown, undefined);
-  let sending = await normalizeRequest(url, init);
   const life = new RequestLife(scope.signal, init.signal ?? undefined, limits.timeoutMs, shown);
   try {
+    let sending = await normalizeRequest(url, init, life.signal);
     for (let redirects = 0; ; redirects++) {
       const addresses = await checkedAddresses(url, scope, network, life.signal);
       const answer = await network.send({ url, addresses, ...sending, signal: life.signal });
@@ -139,7 +139,11 @@ interface Sending {
 }
 
 /** @throws ToolError `fetch_failed` for a method, header or body that `fetch` does not accept */
-async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): Promise<Sending> {
+async function normalizeRequest(
+  url: URL,
+  { method, headers, body }: HttpInit,
+  signal: AbortSignal,
+): Promise<Sending> {
   try {
     const request = new Request(url, {
       ...(method === undefined ? {} : { method }),
@@ -149,12 +153,29 @@ async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): 
     for (const name of OWN_HEADERS) request.headers.delete(name);
     if (!request.headers.has('user-agent')) request.headers.set('user-agent', USER_AGENT);
     if (!request.headers.has('accept')) request.headers.set('accept', '*/*');
-    const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+    const bytes = request.body === null ? undefined : await bytesOf(request.body, signal);
     return { method: request.method, headers: Object.fromEntries(request.headers), body: bytes };
   } catch {
+    signal.throwIfAborted();
     // The error may quote a header, which may be a secret.
     throw failed(url, 'the method, a header or the body of the request is not valid');
   }
+}
+
+/** The stream of a tool may never end. */
+async function bytesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> {
+  const reader = body.getReader();
+  const stop = (): void => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const chunks: Uint8Array[] = [];
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+  signal.throwIfAborted();
+  return Buffer.concat(chunks);
 }
 
 /**
