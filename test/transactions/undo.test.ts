@@ -121,7 +121,7 @@ function reasonsBelow(
   );
 }
 
-/** `npm test` runs every twelfth scenario, those in one command of which no other has the same content. */
+/** `npm test` runs every twelfth scenario. Those about copies run alone: other scenarios have the same content. */
 const SOME = UNDO_SCENARIOS.filter((_, index) => index % 12 === 11);
 const isAboutCopies = ({ skipped = {} }: UndoScenario): boolean =>
   Object.values(skipped).some((reason) => reason.startsWith('it holds'));
@@ -157,7 +157,7 @@ describe.skipIf(WHY_NOT !== '').each(placesHere())(
         SOME.filter((scenario) => !isAboutCopies(scenario)),
       ));
 
-    it('also where only a copy has the old content', async () => {
+    it('keeps a file that has the only copy of old content', async () => {
       for (const scenario of SOME.filter(isAboutCopies)) await check(place, 'copies', [scenario]);
     });
 
