@@ -20,12 +20,12 @@ import { BlockedPlaces, failureOf } from './failed-steps.js';
 import { Conflict, HeldPlaces } from './held-places.js';
 import { VersionPlaces } from './landing-directories.js';
 import {
+  finishOld,
   keepOld,
   moveAside,
   moveInto,
   ownDirectoryOf,
   removePlaced,
-  settleOld,
   sweepCopy,
   temporaryName,
 } from './move-entries.js';
@@ -254,7 +254,7 @@ function modify(step: Step): MadeChange {
     } else if (step.isAgain && isSameVersion(at, from)) removePlaced(from, at);
     else throw new Conflict(CHANGED);
   }
-  settleOld(old);
+  finishOld(old);
   return committed(step, at);
 }
 

@@ -34,7 +34,7 @@ export function keepOld(at: BinaryPath, old: BinaryPath): void {
  * The entry was replaced. A program that watches the file itself (`tsc --watch`) learns from this rename that it must
  * watch the new one: the old one still has a name, so the kernel does not report it as removed.
  */
-export function settleOld(old: BinaryPath): void {
+export function finishOld(old: BinaryPath): void {
   const kept = beforeReplaced(old);
   if (binaryEntry(kept) !== undefined) renameBinary(kept, old);
 }
