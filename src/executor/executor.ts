@@ -38,7 +38,6 @@ import {
   checkRunOptions,
   executorIsClosed,
   isPreview,
-  notAnOutput,
   onlyRun,
 } from './call/run-options.js';
 import type { ExecutorSettings } from './call/settings.js';
@@ -55,7 +54,7 @@ import { planBatch } from './plan/plan-batch.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { markClean, sawOutput, withOrigins } from './record/conversation-origins.js';
+import { markClean, readOutput, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
@@ -261,15 +260,7 @@ export class ToolExecutor implements Executor {
 
   async readOutput(outputRef: string, options: ReadOutputOptions = {}): Promise<Uint8Array> {
     this.#requireOpen('read an output');
-    const { outputs } = this.#settings;
-    if (typeof outputRef !== 'string' || !outputs.owns(outputRef)) throw notAnOutput(outputRef);
-    const { conversation, ...part } = options;
-    const bytes = await outputs.read(outputRef, part);
-    if (conversation !== undefined) {
-      const memory = this.#conversations.memoryOf(conversation);
-      await sawOutput({ memory, settings: this.#settings }, outputRef, bytes);
-    }
-    return bytes;
+    return readOutput(outputRef, options, this.#settings, (name) => this.#conversations.memoryOf(name));
   }
 
   async mark(conversation: string | undefined, state: 'clean'): Promise<void> {

@@ -9,7 +9,7 @@ import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { isTerminalTaken, keepTerminalModes } from '../../platform/process/attached-terminal.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
-import { endOutput } from '../../platform/runtime/stdio.js';
+import { endOutput, isPiped } from '../../platform/runtime/stdio.js';
 import { attachedCommandTool } from '../attached-command.js';
 import type { CliContext, DefineCommand } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
@@ -169,7 +169,7 @@ class Keeper {
     const { stdio, env } = this.#context;
     if (keep === true) return { kind: 'approve_all', by: '--keep' };
     if (discard === true) return { kind: 'deny_all', by: '--discard' };
-    if (json !== true && !stdio.stdout.isTerminal) await pagerLeft(this.#context, signal);
+    if (json !== true) await pagerLeft(this.#context, signal);
     const keyboard =
       json === true || !stdio.stderr.isTerminal || isAutomated(env) ? undefined : openKeyboard();
     if (keyboard === undefined) {
@@ -202,7 +202,7 @@ const LOOK_MS = 200;
 
 /** `toolexec try … | less`: the person reads the output to its end and leaves the pager, and then answers the question. */
 async function pagerLeft({ stdio }: CliContext, signal: AbortSignal): Promise<void> {
-  if (!stdio.stderr.isTerminal || !isTerminalTaken()) return;
+  if (!stdio.stderr.isTerminal || !isPiped() || !isTerminalTaken()) return;
   endOutput();
   while (isTerminalTaken()) {
     await new Promise<void>((resolve) => {

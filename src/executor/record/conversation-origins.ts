@@ -1,5 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { ConversationMemory } from '../../contract/context.js';
+import type { ReadOutputOptions } from '../../contract/executor.js';
 import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
@@ -7,7 +8,8 @@ import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-o
 import { sourceOf, stateKeptOutput } from '../../provenance/origin-of-call.js';
 import type { TextBudget } from '../../provenance/text-budget.js';
 import { outputInWords } from '../../providers/content-words.js';
-import type { AgentLineage, PolicySettings } from '../call/settings.js';
+import { notAnOutput } from '../call/run-options.js';
+import type { AgentLineage, ExecutorSettings, PolicySettings } from '../call/settings.js';
 import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'origin:';
@@ -173,16 +175,23 @@ export function sawResult({ memory, settings }: SeeingScope, result: ToolResult)
 /** The rest of a longer output counts only for `seen`: otherwise it would push the texts of all results out. */
 const MOST_OF_OUTPUT = 4_000_000;
 
-/** Notes that the model receives a kept output through its host, without a call. */
-export async function sawOutput(
-  { memory, settings }: SeeingScope,
+/** Reads a kept output. If its conversation is named, notes that the model receives it, without a call. */
+export async function readOutput(
   ref: string,
-  bytes: Uint8Array,
-): Promise<void> {
+  { conversation, ...part }: ReadOutputOptions,
+  settings: OriginSettings & Pick<ExecutorSettings, 'outputs'>,
+  memoryOf: (conversation: string) => ConversationMemory,
+): Promise<Uint8Array> {
+  const { outputs, policy } = settings;
+  if (typeof ref !== 'string' || !outputs.owns(ref)) throw notAnOutput(ref);
+  const bytes = await outputs.read(ref, part);
+  if (conversation === undefined) return bytes;
+  const memory = memoryOf(conversation);
   // An earlier process may have made the output: its results state the origin.
   await originsFor(memory, settings);
-  const isSearched = settings.policy?.searchesOrigins !== false;
+  const isSearched = policy?.searchesOrigins !== false;
   of(memory).sawOutput(ref, isSearched ? new TextDecoder().decode(bytes.subarray(0, MOST_OF_OUTPUT)) : '');
+  return bytes;
 }
 
 interface SeeingScope {

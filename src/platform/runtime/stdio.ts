@@ -73,6 +73,9 @@ export function endWithTerminal({ stdin, stdout, stderr }: Pick<Stdio, 'stdin' |
   process.kill(process.pid, 'SIGHUP');
 }
 
+/** Whether another program reads standard output, as in `toolexec … | less`. */
+export const isPiped = (): boolean => fstatSync(1).isFIFO();
+
 /** Ends the input of the program that reads standard output. Later writes are dropped. */
 export function endOutput(): void {
   closeSync(1);
