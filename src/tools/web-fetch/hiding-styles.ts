@@ -1,8 +1,8 @@
-/** What the declarations of an element say about its visibility. If absent: they do not set it. */
+/** The visibility that an element's declarations set. If absent: they do not set it. */
 export interface Visibility extends BoxVisibility, TextVisibility {}
 
 /** Hides all that an element contains. */
-export interface BoxVisibility {
+interface BoxVisibility {
   readonly display?: 'hidden' | 'shown';
   readonly opacity?: 'hidden' | 'shown';
   /** By another property, which no other rule reverts. */
@@ -14,7 +14,8 @@ export interface TextVisibility {
   readonly visibility?: 'hidden' | 'shown' | 'inherited';
   readonly size?: 'hidden' | 'shown' | 'inherited';
   readonly color?: 'hidden' | 'shown' | 'inherited';
-  readonly fill?: 'hidden' | 'shown' | 'inherited';
+  /** Overrides the color. `color`: does not. */
+  readonly fill?: 'hidden' | 'shown' | 'inherited' | 'color';
   /** The background is cut to the text, so transparent letters are visible. */
   readonly clip?: 'shown';
 }
@@ -28,9 +29,10 @@ export function declaredBy(style: string): Visibility {
     else if (property === 'clip') {
       if (/:text$/.test(declaration)) found.clip = 'shown';
     } else if (HIDING.test(declaration) || TRANSPARENT.test(declaration)) found[property] = 'hidden';
-    else if (SHOWING.test(declaration)) found[property] = 'shown';
+    else if (property === 'fill' && /:(?:currentcolor|initial)$/.test(declaration)) found.fill = 'color';
     else if (property !== 'display' && property !== 'opacity' && INHERITING.test(declaration))
       found[property] = 'inherited';
+    else if (SHOWING.test(declaration)) found[property] = 'shown';
   }
   if (hides(others.join(';'))) found.other = 'hidden';
   return found;
@@ -66,15 +68,26 @@ export function withoutComments(css: string): string {
 function plain(style: string): string {
   return withoutEscapes(withoutComments(style))
     .toLowerCase()
-    .replace(/\s+/g, '')
-    .replaceAll('!important', '');
+    .replace(/!\s*important/g, '')
+    .replace(FONT, '$1font-size:$2')
+    .replace(/\s+/g, '');
 }
+
+/** `font: bold 12px/1 serif`: the size is before the family, without which a browser ignores the value. */
+const FONT = new RegExp(
+  `(^|;)\\s*font\\s*:\\s*(?:(?:${[
+    'normal|italic|oblique|small-caps|bold|bolder|lighter|[1-9]00',
+    '(?:(?:ultra|extra|semi)-)?(?:condensed|expanded)',
+  ].join('|')})\\s+)*([a-z]+\\([^;]*\\)|[^\\s;/("']+(?=["'/]|\\s+[^\\s;]))[^;]*`,
+  'g',
+);
 
 /** Whether declarations make an element unreadable. */
 function hides(css: string): boolean {
   return (
     HIDING.test(css) ||
-    (/(?:^|;)(?:max-)?(?:height|width):(?:0(?:px|em|rem|%)?|1px)(?:;|$)/.test(css) &&
+    // Not a greatest width of one pixel: it makes a table cell cut its text to the room that the table has.
+    (/(?:^|;)(?:(?:max-)?(?:height|width):0(?:px|em|rem|%)?|(?:height|width):1px)(?:;|$)/.test(css) &&
       /overflow(?:-[xy])?:(?:hidden|clip)/.test(css))
   );
 }
@@ -88,21 +101,35 @@ export function withoutEscapes(css: string): string {
   });
 }
 
+const NUMBER = '(?:\\d+(?:\\.\\d+)?|\\.\\d+)';
+/** Units of the parent's font. */
+const RELATIVE = '(?:em|ex|ch|cap|ic|lh|%)';
+
 /** A browser ignores a value that it does not know. */
 const SHOWING = new RegExp(
   `^(?:${[
     'display:(?:-webkit-|-ms-)?(?:block|inline|flow|flex|grid|box|table|list-item|contents|ruby)',
     'display:(?:inherit|initial|unset|revert)',
-    'visibility:(?:visible|initial)',
+    'visibility:(?:visible|initial)$',
     'opacity:(?:[\\d.]+%?$|inherit|initial|unset|revert)',
-    'font(?:-size)?:(?!.*e-)[^;]*[\\d.](?:px|pt|pc|in|cm|mm|q|rem|r?lh|[ds]?v(?:w|h|min|max))',
-    'font(?:-size)?:(?:(?:calc|clamp|min|max|var)\\(|[^;]*(?:small|medium|large)|initial)',
-    '(?:color|-webkit-text-fill-color):(?:#[0-9a-f]{3,8}$|[a-z]{3,5}\\(|black|white|canvastext|initial)',
+    `font-size:${NUMBER}(?:px|pt|pc|in|cm|mm|q|rem|rlh|[dls]?v(?:w|h|i|b|min|max))$`,
+    'font-size:(?:(?:xx?-)?small|medium|(?:x{1,3}-)?large)$',
+    'font-size:(?:calc|clamp|min|max|var)\\(.+\\)$',
+    'font(?:-size)?:initial$',
+    '(?:color|-webkit-text-fill-color):#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$',
+    '(?:color|-webkit-text-fill-color):(?:rgba?|hsla?|hwb|(?:ok)?(?:lab|lch)|color|var)\\(.+\\)$',
+    '(?:color|-webkit-text-fill-color):(?:black|white|canvastext|initial)$',
   ].join('|')})`,
 );
 
 /** Values that depend on the parent's. */
-const INHERITING = /:(?:inherit|unset|revert|currentcolor|[\d.]+(?:em|%)$|smaller$|larger$)/;
+const INHERITING = new RegExp(
+  `:(?:${[
+    '(?:inherit|unset|revert|revert-layer|currentcolor|smaller|larger)$',
+    `${NUMBER}${RELATIVE}$`,
+    `(?:calc|clamp|min|max)\\(.*[\\d.]${RELATIVE}`,
+  ].join('|')})`,
+);
 
 const HIDING = new RegExp(
   `(?:^|;)(?:${[
@@ -111,7 +138,6 @@ const HIDING = new RegExp(
     'opacity:(?:-[\\d.]+|0*(?:\\.0\\d*)?)%?',
     'font-size:0*[01]?(?:\\.\\d+)?(?:px|pt)',
     'font-size:(?=[\\d.])0*(?:\\.0\\d*)?[a-z%]*',
-    'font:0(?:px|em|rem|%)?[^\\d.;][^;]*',
     'filter:opacity\\(0*(?:\\.0+)?%?\\)',
     'zoom:0',
     'content-visibility:hidden',

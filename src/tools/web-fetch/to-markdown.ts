@@ -13,7 +13,7 @@ export interface PageText {
   readonly isArticle: boolean;
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly format: 'markdown' | 'text';
   readonly url: string;
   readonly signal: AbortSignal;

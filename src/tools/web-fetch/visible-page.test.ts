@@ -83,6 +83,11 @@ describe('a page with parts that no reader sees', () => {
     'font-size:0vw',
     'font-size:00px',
     'font:0 serif',
+    'font:italic 700 0/1 serif',
+    'color:transparent;color:foo(1)',
+    'color:transparent;color:#12345',
+    'font-size:0;font:12px',
+    'color:transparent;-webkit-text-fill-color:initial',
     'color:oklch(0 0 0 / 0)',
   ])('bug: the text with the style "%s" was given', async (style) => {
     expect(await textOf(`<p style="${style}">unseen</p><p>seen</p>`)).toBe('seen');
@@ -102,6 +107,9 @@ describe('a page with parts that no reader sees', () => {
     'font:0.9em serif',
     'font-size:large',
     'position:absolute;top:12000px',
+    'max-width:1px;overflow:hidden;text-overflow:ellipsis',
+    'color:transparent;-webkit-text-fill-color:#000',
+    'font-size:0;font-size:calc(1em + 1px)',
   ])('keep the text with the style "%s"', async (style) => {
     expect(await textOf(`<p style="${style}">seen</p>`)).toBe('seen');
   });
@@ -156,6 +164,10 @@ describe('a page with parts that no reader sees', () => {
     ['font-size:0', 'font-size:13px'],
     ['font-size:0px;padding:9px', 'font:13px/1 Ubuntu'],
     ['font-size:0', 'font-size:medium'],
+    ['font-size:0', 'font-size:x-large'],
+    ['font-size:0', 'font-size:clamp(1rem, 2vw, 2rem)'],
+    ['font-size:0', 'font:italic small-caps .875rem/1.5 serif'],
+    ['color:transparent', '-webkit-text-fill-color:#333'],
     ['visibility:hidden', 'visibility:visible'],
     ['color:transparent', 'color:#333'],
     ['color:transparent', 'background-clip:text'],
@@ -167,13 +179,38 @@ describe('a page with parts that no reader sees', () => {
   it.each([
     ['font-size:0', 'font-size:2em'],
     ['font-size:0', 'font-size:inherit'],
+    ['font-size:0', 'font-size:smaller'],
+    ['font-size:0', 'font-size:larger'],
+    ['font-size:0', 'font-size:calc(2em)'],
+    ['font-size:0', 'font-size:min(100%, 2rem)'],
+    ['font-size:0', 'font-size:-1px'],
+    ['font-size:0', 'font-size:x1px'],
+    ['font-size:0', 'font:smaller Large'],
+    ['font-size:0', 'font:small-caps 0 serif'],
+    ['color:transparent', 'color:foo(1)'],
+    ['color:transparent', 'color:rgb('],
     ['visibility:hidden', 'visibility:inherit'],
     ['color:transparent', 'color:bogus'],
     ['opacity:0', 'opacity:1'],
     ['display:none', 'display:block'],
   ])('leave out what the style "%s" hides in spite of "%s" inside', async (outer, inner) => {
-    const html = `<div style="${outer}"><p style="${inner}">unseen<img src=a alt=unseen></p></div>seen`;
+    const html = `<div style="${outer}"><p style="${inner}">unseen</p></div>seen`;
     expect(await textOf(html)).toBe('seen');
+  });
+
+  it.each([
+    ['visibility:hidden', 0],
+    ['opacity:0', 0],
+    ['display:none', 0],
+    ['font-size:0', 1],
+    ['color:transparent', 1],
+    ['-webkit-text-fill-color:transparent', 1],
+  ])('bug: a style that hides only letters hid a picture: "%s" keeps %i', async (style, kept) => {
+    const own = await visiblePage(`<img src=a style="${style}">`, never);
+    expect([[...own.document.querySelectorAll('img')].length, own.hidden]).toEqual([kept, 1 - kept]);
+    const outer = await visiblePage(`<a href=b style="${style}">unseen<img src=a></a>`, never);
+    expect([...outer.document.querySelectorAll('img')]).toHaveLength(kept);
+    expect(outer.document.body.textContent?.trim()).toBe('');
   });
 
   it('bug: a heading in colors of the background was lost if two rules made it', async () => {

@@ -227,7 +227,8 @@ class PageBuilder implements PageReader {
       declared.display === 'hidden' || declared.opacity === 'hidden' || declared.other === 'hidden';
     const around = this.#textHere;
     const text = inheritText(around, declared);
-    const isFaint = isUnreadable(text);
+    // A picture has neither letters nor their color.
+    const isFaint = name === 'img' ? text.visibility === 'hidden' : isUnreadable(text);
     if (isTask && !isHidden && !isFaint) this.#words += attributes.checked === undefined ? '☐ ' : '☑ ';
     if ((isHidden || (isFaint && !isUnreadable(around))) && this.#unseen === 0) this.hidden++;
     const hides = never || isHidden;
@@ -347,7 +348,7 @@ const INHERITED = ['visibility', 'size', 'color', 'fill', 'clip'] as const;
 
 function isUnreadable({ visibility, size, color, fill, clip }: TextVisibility): boolean {
   if (visibility === 'hidden' || size === 'hidden') return true;
-  return clip !== 'shown' && (color === 'hidden' || fill === 'hidden');
+  return clip !== 'shown' && (fill === undefined || fill === 'color' ? color : fill) === 'hidden';
 }
 
 const BETWEEN_CELLS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
