@@ -42,7 +42,7 @@ export function whyFailed(url: URL, error: unknown): ToolError {
   return failed(url, message.replace(/\.$/, ''), code === '' ? {} : { reason: code });
 }
 
-/** By the server's own reason for ending the handshake: the code of the error is often only that of all failures. */
+/** The server's own reason (its TLS alert): the error code is often a general one. */
 function alertOf(error: unknown): string | undefined {
   const { code = '', message = '' } = error as { code?: unknown; message?: unknown };
   const said = `${String(code).replaceAll('_', ' ')} ${String(message)}`.toLowerCase();
@@ -53,10 +53,13 @@ function alertOf(error: unknown): string | undefined {
 /** Without TLS, a server of HTTP/2 begins with its settings. */
 function isHttp2Frame(error: unknown): boolean {
   const { rawPacket } = error as { rawPacket?: unknown };
-  return Buffer.isBuffer(rawPacket) && rawPacket[3] === SETTINGS && rawPacket.readUInt32BE(5) === 0;
+  if (!Buffer.isBuffer(rawPacket) || rawPacket.length < FRAME_HEAD) return false;
+  return rawPacket[3] === SETTINGS && rawPacket.readUInt32BE(5) === 0;
 }
 
 const SETTINGS = 4;
+/** Bytes: the length, the type, the flags and the stream of a frame. */
+const FRAME_HEAD = 9;
 const ONLY_HTTP2 = 'it speaks only HTTP/2, and requests are sent in HTTP/1.1';
 
 const WORDS: Readonly<Record<string, string>> = {

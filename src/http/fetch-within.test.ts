@@ -231,6 +231,7 @@ describe('fetchWithin()', () => {
     ['says two lengths', ok('abc', 'content-length: 1', 'content-length: 3'), 'is not HTTP'],
     ['says a length and chunks', ok('abc', 'content-length: 3', 'transfer-encoding: chunked'), 'is not HTTP'],
     ['is no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n'), 'is not HTTP'],
+    ['is only a part of an HTTP/2 frame', Buffer.from([0, 0, 0, 4, 0]), 'is not HTTP'],
     [
       'answers twice',
       Buffer.concat([ok('abc', 'content-length: 3'), ok('second', 'content-length: 6')]),
