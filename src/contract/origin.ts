@@ -17,7 +17,7 @@ export type Origin =
 export interface CallOrigins {
   /** The origins of everything that the model has seen in this conversation since the host last marked it clean. */
   readonly seen: readonly Origin[];
-  /** The texts of older results were dropped to save memory: `args` cannot tell which arguments occur in them. */
+  /** Some texts are not known any more, for example those of older results: `args` cannot tell which arguments occur in them. */
   readonly isForgotten?: true;
   /** By JSON pointer: where the text of an argument was found. Arguments that were found nowhere are left out. */
   readonly args: Readonly<Record<string, readonly Origin[]>>;

@@ -260,7 +260,7 @@ export class ToolExecutor implements Executor {
 
   async readOutput(outputRef: string, options: ReadOutputOptions = {}): Promise<Uint8Array> {
     this.#requireOpen('read an output');
-    return readOutput(outputRef, options, this.#settings, (name) => this.#conversations.memoryOf(name));
+    return readOutput(outputRef, options ?? {}, this.#settings, (name) => this.#conversations.memoryOf(name));
   }
 
   async mark(conversation: string | undefined, state: 'clean'): Promise<void> {

@@ -12,6 +12,8 @@ import { LEAST_CHARACTERS, TextIndex } from './text-index.js';
 export const MOST_BYTES = 16_777_216;
 /** The key of the fact that a conversation was marked clean; its value is the time. */
 export const CLEAN_MARK = 'origins:clean';
+/** Begins the key of the fact that the model received a kept output without a call, so that no result holds the text. */
+export const OUTPUT_MARK = 'origins:output:';
 
 /**
  * The origins of the data that a model has seen in one conversation, since it was last marked clean.
@@ -56,12 +58,25 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
     return fresh;
   }
 
+  /** Whether the same text was added for this call, with these origins, and can still be searched. */
+  holds(callId: string, origin: readonly Origin[], text: string): boolean {
+    const written = withLetters(text);
+    return this.#texts
+      .slice(this.#oldest)
+      .some(
+        (one) =>
+          one.callId === callId &&
+          one.index.isOf(written) &&
+          origin.every((each) => one.origin.includes(each)),
+      );
+  }
+
   /** Another process has added this origin. */
   recall(origin: Origin): void {
     this.#seen.add(origin);
   }
 
-  /** Continues a conversation that was dropped: of its origins these are left, and none of its texts. */
+  /** Some texts are missing, for example all those of a conversation that was dropped. These origins are left of them. */
   recallDropped(seen: readonly Origin[]): void {
     for (const one of seen) this.#seen.add(one);
     this.#isForgotten = true;

@@ -92,6 +92,10 @@ export class TextIndex {
     this.#isAscii = isAscii(text);
   }
 
+  isOf(text: string): boolean {
+    return this.#text === text;
+  }
+
   /** The maximum memory in bytes. */
   get size(): number {
     const { length } = this.#text;

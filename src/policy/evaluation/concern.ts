@@ -60,7 +60,7 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
     const carried = isWrite ? carriers(origins, isUntrusted) : [];
     if (carried.length > 0) return `${describe(carried, origins)}, and the call changes something outside`;
     if (isWrite && origins.isForgotten === true)
-      return `the call changes something outside, and the texts in which its arguments may occur were dropped to save memory, ${seen}`;
+      return `the call changes something outside, and the texts in which its arguments may occur are not known any more, ${seen}`;
     if (effect.kind === 'run' && facts.network) return `the command reaches the network, ${seen}`;
   }
   return undefined;

@@ -21,7 +21,7 @@ describe('a call whose conversation has lost its texts', () => {
   it('is asked about if it changes something outside, because they may hold its arguments', () => {
     expect(decide({})).toMatchObject({
       disposition: 'requires_confirmation',
-      reason: expect.stringContaining('were dropped to save memory, after text from mcp:mail was seen'),
+      reason: expect.stringContaining('are not known any more, after text from mcp:mail was seen'),
     });
     expect(decide({}, 'read').disposition).toBe('execute_now');
     expect(decide({}, 'write', false).disposition).toBe('execute_now');
