@@ -178,8 +178,9 @@ export class Batch extends QueuedBatch implements RecordedBatch {
   /** The one question about the batch. */
   async #approve(recorded: readonly EvaluatedCall[]): Promise<readonly EvaluatedCall[]> {
     const { scope, options, recorder } = this;
-    const { deferred, preview } = scope;
-    const evaluated = preview?.planned(recorded) ?? recorded;
+    const { deferred, preview, taken } = scope;
+    const planned = preview?.planned(recorded) ?? recorded;
+    const evaluated = taken?.isByPerson === true ? planned.map(asAgreed) : planned;
     const waiting: number[] = [];
     for (const [index, call] of evaluated.entries())
       if (needsApproval(call) && this.runsForReal(call)) waiting.push(index);
@@ -303,6 +304,11 @@ export class Batch extends QueuedBatch implements RecordedBatch {
       (call, index) => call.kind === 'ready' && this.answers[index] === undefined && clash(call.effects),
     );
   }
+}
+
+/** A person agreed to the call where it was accepted, whatever the rules of this worker say. */
+function asAgreed(call: EvaluatedCall): EvaluatedCall {
+  return call.kind === 'ready' ? call.agreed() : call;
 }
 
 function needsApproval(call: EvaluatedCall): call is ReadyCall {

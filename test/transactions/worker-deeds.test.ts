@@ -20,7 +20,11 @@ beforeEach(() => writeFileSync(join(place.root, 'gen.txt'), 'echo x > Makefile')
 const call = (command: string): ToolCall => ({ id: 'c', name: 'bash', args: { command } });
 
 /** Runs a call on a worker, which has no person to ask. */
-async function runElsewhere(command: string, options: ExecutorOptions) {
+async function runElsewhere(
+  command: string,
+  options: ExecutorOptions,
+  ofWorker: ExecutorOptions['policy'] = { denylist: [] },
+) {
   const path = join(folder(), 'journal.db');
   const open = () => {
     const journal = openJournal(path);
@@ -29,7 +33,7 @@ async function runElsewhere(command: string, options: ExecutorOptions) {
   };
   const common = { root: place.root, tools: builtinTools(), sandbox: { os: 'required' } } as const;
   const policy = { denylist: [] };
-  const worker = createWorker({ ...common, policy, journal: open() });
+  const worker = createWorker({ ...common, policy: ofWorker, journal: open() });
   onTestFinished(() => worker.close());
   await using host = createExecutor({
     ...{ ...common, policy, journal: open() },
@@ -53,6 +57,8 @@ describe.skipIf(WHY_NOT !== '')(`what a command changes on a worker${WHY_NOT}`, 
     });
     expect(await runElsewhere('echo x > Makefile', { approver })).toMatchObject({ success: true });
     expect([asked, place.outside('ls')]).toEqual([['c', 'c'], 'Makefile\ngen.txt\n']);
+    const allows = { denylist: [], rules: [{ decision: 'allow', command: '**' }] } as const;
+    expect(await runElsewhere('echo y > Makefile', { approver }, allows)).toMatchObject({ success: true });
   });
 
   it('is refused if only a rule of the host allows the command, and kept if the host asks nothing', {

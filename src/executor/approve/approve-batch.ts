@@ -88,7 +88,6 @@ async function askChanged(parts: ApprovalParts, recorder: Recorder): Promise<Eva
   for (const index of waiting) {
     const call = ready(evaluated, index);
     const key = recorder.key(index);
-    if (scope.taken?.isByPerson === true) after[index] = call.agreed();
     const notes = (await scope.settings.journal?.notes(key)) ?? [];
     const isEdited = hashArguments(call.call.args) !== hashArguments(scope.taken?.record.args ?? {});
     if (isEdited || !notes.some(({ kind }) => kind === 'asked')) continue;
