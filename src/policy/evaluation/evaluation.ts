@@ -115,11 +115,13 @@ export class Evaluation implements Circumstances {
 
   /**
    * The paths that the allowing rules let commands and programs change; undefined if the rules say nothing about that.
+   * What the tool declares to write itself says nothing about its commands.
    */
   get consent(): WriteConsent | undefined {
     if (!this.basis.hasRules) return undefined;
     const isByPath = ({ match }: EvaluatedPart): boolean =>
       match?.argument?.field === 'path' && decisionOf(match) === 'allow';
+    const mayChange = this.runs.length > 0 ? mayRun : mayChangeFiles;
     const own = this.parts.filter(
       (evaluated) => evaluated.part.seen === undefined && mayChange(evaluated.part) && !isByPath(evaluated),
     );
@@ -173,8 +175,12 @@ export class Evaluation implements Circumstances {
 }
 
 /** A part that may change files: of a call as a whole, the effects are not known. */
-function mayChange({ kind }: CallPart): boolean {
+function mayChangeFiles({ kind }: CallPart): boolean {
   return kind === undefined || CHANGES.has(kind);
+}
+
+function mayRun({ kind }: CallPart): boolean {
+  return kind === 'run' || kind === 'unknown';
 }
 
 const CHANGES: ReadonlySet<EffectKind> = new Set(['run', 'write', 'delete', 'unknown']);

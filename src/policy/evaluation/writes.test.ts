@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Effect } from '../../contract/effect.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { createPolicy } from '../create-policy.js';
 import type { PolicyRule } from '../rules/policy-rule.js';
@@ -127,6 +128,23 @@ describe('a rule that allows says what its command may change', () => {
     expect(decide({ ...write('Makefile'), name: 'gen' }, path).consent).toEqual({
       named: [{ kind: 'write', path: 'Makefile' }],
     });
+  });
+
+  it('bug: was dropped where the tool also declares a write of its own', () => {
+    const make: PolicyRule = { decision: 'allow', command: 'make', writes: ['dist/**'] };
+    const says = (effects: readonly Effect[], ...more: readonly PolicyRule[]) => {
+      const policy = createPolicy({ mode: 'auto', rules: [make, ...more] }, { analyzeCommand });
+      return policy.decide({ ...bash('make'), name: 'build', effects }).consent;
+    };
+    const run = { kind: 'run', command: 'make', shell: 'bash' } as const;
+    for (const kind of ['write', 'delete'] as const) {
+      expect(says([run, { kind, path: 'dist/x' }])).toEqual({ patterns: ['dist/**'], named: [] });
+      const tool: PolicyRule = { decision: 'allow', tool: 'build', effect: kind, writes: 'other/**' };
+      expect(says([{ kind, path: 'other/x' }, run], tool)).toEqual({ patterns: ['dist/**'], named: [] });
+      expect(says([{ kind, path: 'other/x' }], tool)).toEqual({ patterns: ['other/**'], named: [] });
+    }
+    // The tool itself may change anything.
+    expect(says([run, { kind: 'unknown' }])).toEqual({ named: [] });
   });
 
   it('as the table says, or what takes its place', () => {

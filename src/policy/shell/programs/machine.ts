@@ -102,7 +102,7 @@ export const MACHINE_PROGRAMS: Programs = {
     ],
   },
   swapoff: one(blocks(/^(?:-a|--all)|\/dev\//m, 'would take away memory that is in use')),
-  'swapon losetup dmsetup cgcreate pivot_root switch_root grub-install efibootmgr': one(
+  'swapon losetup dmsetup cgcreate pivot_root switch_root grub-install': one(
     asks(/^/, 'changes the file systems, or what the machine uses'),
     HELP,
   ),
@@ -139,9 +139,10 @@ export const MACHINE_PROGRAMS: Programs = {
   'timedatectl hostnamectl': one(asks(/^set-|^hostname\n./m, 'sets the clock, or the name of the machine')),
   hostname: one(asks(/^(?!-)./m, 'changes the name of the machine')),
   'ip bridge tc ifconfig route brctl iw nmcli rfkill': {
+    harmless: /^(?!(?:.*\n)*(?:exec|-b(?:atch)?)(?:\n|$))(?:.*\n)*(?:show|list|ls|get)(?:\n|$)/,
     verdicts: [
       asks(
-        /^(?:add|append|change|set|replace|modify|delete|del|flush|exec|up|down|(?:un)?block|(?:dis)?connect|(?:add|del)(?:br|if))$/m,
+        /^(?:add|append|change|set|replace|modify|delete|del|flush|exec|up|down|(?:un)?block|(?:dis)?connect|(?:add|del)(?:br|if)|-b(?:atch)?)$/m,
         'changes the network of the machine',
       ),
     ],

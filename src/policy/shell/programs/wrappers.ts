@@ -96,7 +96,8 @@ function unwrap(call: Call, options: Options, wrapping: Wrapping): Stream {
     if (value === undefined) continue;
     if (TAKES_CODE.test(option)) call.runAskedCode(value);
     // `strace -o '|CODE'`
-    else if (/^[|!]/.test(value.known)) call.runAskedCode(value.dropPrefix(1));
+    else if (/^(?:o|output)$/.test(option) && /^[|!]/.test(value.known))
+      call.runAskedCode(value.dropPrefix(1));
   }
   const isMarked = assigns && options.operands[0]?.shown === '-';
   const behind = isMarked ? operands.slice(1) : operands;
