@@ -1,6 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest } from '../contract/approval.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
+import { type ApprovalKeys, describeKeys, numbers, promptOf, verbOf } from './approval-keys.js';
 import { confirmCall } from './confirm-call.js';
 import { drawPicture, type Palette } from './draw-picture.js';
 import { offerRule, type ProposedRule } from './offer-rule.js';
@@ -35,20 +36,6 @@ export interface ApprovalQuestion {
 /** The person's answer. `cancel` (Escape) and `interrupt` (Ctrl-C) decide nothing, and no call of the batch runs. */
 export type Answer = ApprovalDecision | 'cancel' | 'interrupt';
 
-/** The less common keys that a question has. */
-interface Keys {
-  readonly edits: boolean;
-  readonly proposes: boolean;
-}
-
-const describeKeys = ({ edits, proposes }: Keys): string => `
-  y  ${edits ? 'run' : 'keep'} all; of several, those that are selected    n  ${edits ? 'run' : 'keep'} none
-  1  select or deselect the first, 2 the second…; Enter ${edits ? 'runs' : 'keeps'} the selected
-  d  show all of a call${edits ? '  e  edit its arguments in $EDITOR' : ''}
-  r  refuse all, or those that are selected, with a reason that the model reads
-${proposes ? '  w  always: a rule for calls like it, written after a second y\n' : ''}  ?  these keys          Esc or Ctrl-C  cancel the batch
-`;
-
 /**
  * Shows all calls that need approval and reads single keys until it is clear what runs (D034, D090). A
  * high-risk call runs only after the word `yes`. No answer approves nothing, and input for one prompt never
@@ -64,7 +51,7 @@ type StillOpen = undefined;
 class Question {
   readonly #question: ApprovalQuestion;
   readonly #pictures: readonly Picture[];
-  readonly #keys: Keys;
+  readonly #keys: ApprovalKeys;
   readonly #selected = new Set<number>();
   readonly #edits = new Map<number, JsonObject>();
   readonly #reasons = new Map<number, string>();
@@ -131,21 +118,10 @@ class Question {
     return [`${index + 1}. would run with these arguments:`, ...lines.map((line) => `   ${line}`)];
   }
 
-  /** @param isFirst lists the less common keys too */
   #prompt(isFirst: boolean): string {
     const { palette, screen } = this.#question;
-    const state = [
-      ...(this.#selected.size === 0 ? [] : [`selected: ${numbers(this.#selected)}; Enter runs them`]),
-      ...(this.#reasons.size === 0 ? [] : [`refused: ${numbers(this.#reasons.keys())}`]),
-    ];
-    const all = this.#selected.size > 0 ? 'the selected' : this.#reasons.size > 0 ? 'the others' : 'all';
-    const { edits, proposes } = this.#keys;
-    const some = `${edits ? ' · e edit' : ''} · r refuse with a reason${proposes ? ' · w always' : ''}`;
-    const more = isFirst ? ` · d details${some}` : '';
-    const told = state.length === 0 ? '' : ` (${state.join(' · ')})`;
-    const question = edits ? 'Run these?' : 'Keep these changes?';
-    const prompt = `${question} y ${all} · n none · numbers select${more} · ? keys${told}:`;
-    return ownWords(prompt, screen.columns, ' '.length).replace(question, palette.bold);
+    const state = { selected: this.#selected, refused: new Set(this.#reasons.keys()), isFirst };
+    return promptOf(this.#keys, state, screen.columns, palette.bold);
   }
 
   async #take(key: string | undefined): Promise<Answer | StillOpen> {
@@ -187,7 +163,7 @@ class Question {
 
   async #runSelected(): Promise<Answer | StillOpen> {
     if (this.#selected.size > 0) return this.#run([...this.#selected]);
-    return this.#say('Nothing is selected. y runs all, n none, ? shows the keys.');
+    return this.#say(`Nothing is selected. y ${verbOf(this.#keys)}s all, n none, ? shows the keys.`);
   }
 
   /** With more than nine calls, all numbers have as many digits as the last one. */
@@ -300,7 +276,7 @@ class Question {
     if (isNoAnswer(answer)) return answerOf(answer);
     if (answer === 'not written') return undefined;
     this.#selected.add(index);
-    return this.#say(`Written. Call ${index + 1} is selected; Enter runs the selected.`);
+    return this.#say(`Written. Call ${index + 1} is selected; Enter ${verbOf(this.#keys)}s the selected.`);
   }
 
   /** `back`: none of them. */
@@ -384,14 +360,6 @@ function isNoAnswer(answer: unknown): answer is NoAnswer {
 function answerOf(left: NoAnswer | 'back'): Answer | StillOpen {
   if (left === 'back') return undefined;
   return left === 'interrupt' ? left : NOT_ANSWERED;
-}
-
-/** Call numbers for display. */
-function numbers(indexes: Iterable<number>): string {
-  return [...indexes]
-    .sort((a, b) => a - b)
-    .map((index) => index + 1)
-    .join(', ');
 }
 
 function reasonOf(error: unknown): string {
