@@ -346,4 +346,24 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     await screen.ended();
     expect(names()).toEqual(['a']);
   });
+
+  it('bug: waited forever at the end of a pipe for a terminal that an earlier program left without lines', {
+    tags: ['soak'],
+    timeout: 180_000,
+  }, async () => {
+    const piped = (reader: string, env: Readonly<Record<string, string>>): Screen => {
+      const line = `stty -icanon; '${process.execPath}' '${toolexec.main}' try -- 'echo x >a' | ${reader}`;
+      return screens.open(['sh', '-c', line], {
+        cwd: toolexec.root,
+        env: toolexec.environment({ NO_COLOR: '1', PATH: process.env.PATH ?? '', ...env }),
+      });
+    };
+    // Where nobody is asked, there is nothing to wait for.
+    await piped('sleep 60', { CI: '1' }).shows('there is no terminal to ask on');
+    const screen = piped('cat', {});
+    await screen.shows('Keep these changes?');
+    await answer(screen, 'k');
+    await screen.ended();
+    expect(names()).toEqual(['a']);
+  });
 });

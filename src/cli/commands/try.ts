@@ -7,7 +7,11 @@ import type { JsonObject, JsonValue } from '../../contract/json.js';
 import type { ExecutorOptions } from '../../executor/executor-options.js';
 import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import { isTerminalTaken, keepTerminalModes } from '../../platform/process/attached-terminal.js';
+import {
+  hasPipeNeighbour,
+  isTerminalTaken,
+  keepTerminalModes,
+} from '../../platform/process/attached-terminal.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
 import { endOutput, isPiped } from '../../platform/runtime/stdio.js';
 import { attachedCommandTool } from '../attached-command.js';
@@ -169,9 +173,9 @@ class Keeper {
     const { stdio, env } = this.#context;
     if (keep === true) return { kind: 'approve_all', by: '--keep' };
     if (discard === true) return { kind: 'deny_all', by: '--discard' };
-    if (json !== true) await pagerLeft(this.#context, signal);
-    const keyboard =
-      json === true || !stdio.stderr.isTerminal || isAutomated(env) ? undefined : openKeyboard();
+    const isAsked = json !== true && stdio.stderr.isTerminal && !isAutomated(env);
+    if (isAsked) await pagerLeft(signal);
+    const keyboard = isAsked ? openKeyboard() : undefined;
     if (keyboard === undefined) {
       this.isUnasked = true;
       return { kind: 'deny_all', reason: 'there is no terminal to ask on' };
@@ -200,11 +204,14 @@ class Keeper {
 
 const LOOK_MS = 200;
 
-/** `toolexec try … | less`: the person reads the output to its end and leaves the pager, and then answers the question. */
-async function pagerLeft({ stdio }: CliContext, signal: AbortSignal): Promise<void> {
-  if (!stdio.stderr.isTerminal || !isPiped() || !isTerminalTaken()) return;
+/**
+ * `toolexec try … | less`: the person reads the output to its end and leaves the pager, and then answers the question.
+ * A command that died may have left the terminal in the modes of a pager, so one of them has to run.
+ */
+async function pagerLeft(signal: AbortSignal): Promise<void> {
+  if (!isPiped() || !isTerminalTaken()) return;
   endOutput();
-  while (isTerminalTaken()) {
+  while (hasPipeNeighbour() && isTerminalTaken()) {
     await new Promise<void>((resolve) => {
       systemClock.after(LOOK_MS, resolve);
     });
