@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -160,5 +161,20 @@ describe.each(placesHere())('a plan that is applied completely or not at all, on
       expect(recoverTransaction(maker.directory)).toMatchObject({ state: 'discarded' });
       expect(pictureOf(maker.root)).toEqual(before);
     }
+  });
+});
+
+describe.each(placesHere())('a power loss between the two steps that replace a file, on %s', (places) => {
+  it('leaves its old version where the next process finds it', () => {
+    const maker = open(places);
+    writeFileSync(join(maker.root, 'a'), 'old');
+    writeFileSync(maker.upper('a'), 'new');
+    maker.add('modify', 'a');
+    const plan = { ...maker.plan, onConflict: 'takeBack' } as const;
+    const { made: done } = applyPlan(plan, maker.directory);
+    const old = join(maker.directory, 'old/0');
+    renameSync(old, `${old}.kept`);
+    expect(takeBackPlan(plan, maker.directory, new Map(done))).toEqual([]);
+    expect(readFileSync(join(maker.root, 'a'), 'utf8')).toBe('old');
   });
 });

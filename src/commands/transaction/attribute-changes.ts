@@ -24,10 +24,10 @@ interface AttributeChanges {
  * The changes of extended attributes and access control lists alone. A file is replaced by its copy, which has them. A
  * directory is not replaced, so its changes are left out. Attributes that a directory has lost are not found.
  *
- * For the top directory of a root alone nothing is examined: every command has a copy of it. Never rejects.
+ * The top directory of a root is not examined: its copy is made by toolexec. Never rejects.
  */
-export async function findAttributeChanges(copied: readonly CopiedEntry[]): Promise<AttributeChanges> {
-  if (copied.every(({ path }) => path === '')) return { changes: [], leftOut: [] };
+export async function findAttributeChanges(all: readonly CopiedEntry[]): Promise<AttributeChanges> {
+  const copied = all.filter(({ path }) => path !== '');
   const pairs = copied.map(({ root, path }) => [`${root.upper}/${path}`, `${root.lower}/${path}`] as const);
   const differing = await differingAttributes(OVERLAY_ATTRIBUTES, pairs);
   const changed = differing.flatMap((index) => copied[index] ?? []);

@@ -5,6 +5,7 @@ import {
   type HeldDirectory,
   holdDirectory,
   readBinaryFile,
+  removeBinary,
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
 import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
@@ -71,7 +72,7 @@ export class HeldPlaces {
     if (there?.kind !== 'dir' || (there.mode & 0o300) === 0o300) return;
     if (!this.#modes.has(`${root}/${change.path}`)) {
       if (this.#notes !== undefined)
-        appendBinary(this.#notes, `${JSON.stringify({ ...change, mode: there.mode })}\n`);
+        appendBinary(this.#notes, `\n${JSON.stringify({ ...change, mode: there.mode })}`);
       this.keepMode(change, there.mode);
     }
     setBinaryMode(at, there.mode | 0o300);
@@ -80,10 +81,13 @@ export class HeldPlaces {
   /** A process that died has not set the modes of the directories that it had opened. */
   #takeOverOpened(): void {
     for (const line of this.#notes === undefined ? [] : linesOf(this.#notes)) {
-      const change = parsed(line);
-      if (change === undefined || !this.hasWay(change)) continue;
-      const there = binaryEntry(this.at(change));
-      if (there?.kind === 'dir' && there.mode === (change.mode | 0o300)) this.keepMode(change, change.mode);
+      try {
+        const change: Opened = JSON.parse(line);
+        const there = binaryEntry(this.at(change));
+        if (there?.kind === 'dir' && there.mode === (change.mode | 0o300)) this.keepMode(change, change.mode);
+      } catch {
+        // The directory is gone, or the line is incomplete: then its directory was not opened yet.
+      }
     }
   }
 
@@ -97,6 +101,8 @@ export class HeldPlaces {
       }
     }
     this.#modes.clear();
+    // A later mode of these directories is not ours, even if this plan is tried again.
+    if (this.#notes !== undefined && binaryEntry(this.#notes) !== undefined) removeBinary(this.#notes);
   }
 
   close(): void {
@@ -139,15 +145,6 @@ type Opened = PlannedChange & { readonly mode: number };
 
 function linesOf(notes: BinaryPath): readonly string[] {
   return binaryEntry(notes) === undefined ? [] : readBinaryFile(notes).toString().split('\n').filter(Boolean);
-}
-
-/** The last line may be incomplete: then its directory was not opened yet. */
-function parsed(line: string): Opened | undefined {
-  try {
-    return JSON.parse(line) as Opened;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Set-group-ID is inherited from the parent directory, not taken from the command. */

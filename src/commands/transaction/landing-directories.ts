@@ -74,10 +74,10 @@ async function land(directory: string, plan: TransactionPlan, far: readonly numb
       if (from !== undefined) {
         const first = firstNameOf({ root, from }, index, linked);
         const to = landings.at({ root, path: `${name}/${index}` });
-        if (first === index) {
+        if (first === index || !isLinked(landings.at({ root, path: `${name}/${first}` }), to)) {
           copyBinary(from, to);
           attributes.push([from, `${top}/${name}/${index}`]);
-        } else linkBinary(landings.at({ root, path: `${name}/${first}` }), to);
+        }
       }
       const at = change === 'create' ? undefined : places.at({ root, path });
       if (at !== undefined && canBeKept(at)) {
@@ -105,6 +105,16 @@ function firstNameOf(
   const first = linked.get(file) ?? index;
   linked.set(file, first);
   return first;
+}
+
+/** Whether the file got its second name: some file systems know no hard links. */
+function isLinked(first: BinaryPath, to: BinaryPath): boolean {
+  try {
+    linkBinary(first, to);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Removes the landing directories of a transaction, if it has any. */

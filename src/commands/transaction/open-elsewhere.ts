@@ -11,8 +11,8 @@ import { insideOf, type PlannedChange } from './transaction-plan.js';
  *
  * A moved file is a removed one and a copy: without a sandbox it would be the same file.
  *
- * A removed file is lost in the same way without a sandbox, and stays a change. Only the files beside an SQLite database
- * are not: SQLite removes them when it finds no other connection, and inside a sandbox it never finds one.
+ * A removed file is lost in the same way without a sandbox, and stays a change. The files beside an SQLite database do
+ * not: SQLite removes them when it finds no other connection, and inside a sandbox it never finds one.
  * @param roots in the order of their indices
  */
 export function openElsewhere(
@@ -39,6 +39,8 @@ export function openElsewhere(
 
 const HAS_IT_OPEN = 'has it open for writing; end it first, or use a rule with write_through = true';
 
+const HOLDS_IT = 'it holds a file that is open for writing';
+
 interface Replaced {
   readonly change: PlannedChange;
   readonly file: SoughtFile;
@@ -54,7 +56,7 @@ const IN_REPOSITORY = /(?:^|\/)\.git\//s;
 
 const BESIDE_DATABASE = /-(?:wal|shm)$/;
 
-/** The removed files of which a new one has the size and the time: moving a file keeps both, even within a directory. */
+/** Removed files that were probably moved: a new file has the same size and time. */
 function findMoved(changes: readonly PlannedChange[]): ReadonlySet<PlannedChange> {
   const gone = changes.filter(
     ({ change, kind, path }) => change === 'delete' && kind === 'file' && !IN_REPOSITORY.test(path),
@@ -79,10 +81,14 @@ export function withoutOpenElsewhere<T extends Changes>(scanned: T, roots: reado
     return from === undefined ? one : { ...one, from };
   });
   const dropped = new Set(reasons.keys());
-  for (const [index, change] of scanned.changes.entries()) {
-    // A directory moves as a whole, or not at all.
-    const inside = change.change === 'delete' ? insideOf(scanned.changes, index) : [];
-    if (inside.some((one) => reasons.has(one))) for (const one of [change, ...inside]) dropped.add(one);
+  for (const [index, above] of scanned.changes.entries()) {
+    if (above.change !== 'delete' || above.kind !== 'dir') continue;
+    const { root, path } = above;
+    const holds = [...reasons.keys()].some((one) => one.root === root && one.path.startsWith(`${path}/`));
+    if (!holds) continue;
+    // All that would move together with the directory stays.
+    for (const one of [above, ...insideOf(scanned.changes, index)]) dropped.add(one);
+    left.push({ root, path, isDirectory: true, reason: HOLDS_IT, isConflict: true, isOpenElsewhere: true });
   }
   const changes = scanned.changes.filter((change) => !dropped.has(change));
   return { ...scanned, changes, leftOut: [...scanned.leftOut, ...left] };

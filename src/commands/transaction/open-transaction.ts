@@ -56,7 +56,10 @@ export interface Transaction {
 }
 
 /** Creates the layers of a command. Never throws. */
-export function openTransaction(survey: Survey, onEnded: () => void): Transaction | NoTransaction {
+export function openTransaction(
+  survey: Survey,
+  onEnded: (isUnchanged: boolean) => void,
+): Transaction | NoTransaction {
   const layers = makeLayers(survey);
   return 'reason' in layers ? layers : toTransaction(survey, layers, onEnded);
 }
@@ -80,8 +83,15 @@ export function mountsOf({
   };
 }
 
-/** The layers for a command that is about to begin. */
-export function toTransaction(survey: Survey, layers: Layers, onEnded: () => void): Transaction {
+/**
+ * The layers for a command that is about to begin.
+ * @param onEnded the transaction has ended; `isUnchanged`: nothing was changed
+ */
+export function toTransaction(
+  survey: Survey,
+  layers: Layers,
+  onEnded: (isUnchanged: boolean) => void,
+): Transaction {
   const { directory, mounts, rules } = layers;
   const parts = { ...layers, ...noteBegun(survey, layers) };
   const close = (): void => {
@@ -103,13 +113,13 @@ export function toTransaction(survey: Survey, layers: Layers, onEnded: () => voi
     async commit(request) {
       const changes = await commitTransaction(parts, request);
       close();
-      onEnded();
+      onEnded(isNothing(changes));
       return changes;
     },
     discard() {
       close();
       void removeLayersLater(mounts, directory);
-      onEnded();
+      onEnded(true);
     },
     release: layers.release,
   };
@@ -127,4 +137,8 @@ export function watchLayers(
 /** Next to the layers of a root, which are always removed. */
 export function outsideIn(directory: string): string {
   return `${directory}/0`;
+}
+
+function isNothing({ created, modified, deleted }: CommandChanges): boolean {
+  return created.length + modified.length + deleted.length === 0;
 }

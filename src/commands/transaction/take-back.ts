@@ -13,7 +13,7 @@ import { type MadeChange, type PlacedStep as Step, withOpenWay } from './apply-p
 import { failureOf } from './failed-steps.js';
 import { Conflict, HeldPlaces } from './held-places.js';
 import { VersionPlaces } from './landing-directories.js';
-import { copyToOurs, moveInto, sweepCopy, temporaryName } from './move-entries.js';
+import { copyToOurs, finishOld, moveInto, sweepCopy, temporaryName } from './move-entries.js';
 import {
   type FailedChange,
   isAsPrinted,
@@ -115,6 +115,7 @@ const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
     const { change, directory, index, versions } = step;
     const old = versions.oldOf(change, index);
     const from = versions.newOf(change, index);
+    finishOld(old);
     // It is restored, or was too large to be kept.
     if (binaryEntry(old) === undefined) {
       if (from !== undefined && binaryEntry(from) === undefined) throw new Conflict(NOT_KEPT);

@@ -19,8 +19,8 @@ export async function stripAttributes(prefix: string, paths: readonly string[]):
 export type AttributePair = readonly [one: string, other: string];
 
 /**
- * The indices of the pairs that differ in `user` attributes or access control lists, except for those with `prefix`. For
- * directories, only those of the first count.
+ * The indices of the pairs that differ in `user` attributes or access control lists, except for those with `prefix`. Of
+ * directories, only attributes that the first one has are compared.
  */
 export async function differingAttributes(
   prefix: string,
