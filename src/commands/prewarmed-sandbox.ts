@@ -55,12 +55,15 @@ export function takePrewarmed(
   return found;
 }
 
-/** Call it when a command has ended: builds a sandbox for the next one like it. */
-export function prewarm(pattern: Pattern): void {
+/**
+ * Call it when a command has ended: builds a sandbox for the next one like it.
+ * @param isUnchanged the command changed nothing, so the roots are examined at once
+ */
+export function prewarm(pattern: Pattern, isUnchanged: boolean): void {
   const stage = stages.get(pattern.confinement);
   if (stage === undefined) stages.set(pattern.confinement, 'begun');
   if (stage !== 'begun' || waiting.some((each) => each.isFor(pattern))) return;
-  waiting = [...waiting, new PrewarmedSandbox(pattern)];
+  waiting = [...waiting, new PrewarmedSandbox(pattern, isUnchanged ? 0 : SETTLED_MS)];
   for (const each of waiting.slice(0, -MOST_WAITING)) void each.drop();
 }
 
@@ -85,9 +88,9 @@ export class PrewarmedSandbox {
   #cancel: () => void;
   #built: Promise<Built | undefined> | undefined;
 
-  constructor(pattern: Pattern) {
+  constructor(pattern: Pattern, pauseMs: number) {
     this.pattern = pattern;
-    this.#cancel = idleClock.after(SETTLED_MS, () => {
+    this.#cancel = idleClock.after(pauseMs, () => {
       this.#built = build(pattern, this.mark);
       this.#cancel = idleClock.after(KEPT_MS, () => void this.drop());
     });
@@ -97,16 +100,22 @@ export class PrewarmedSandbox {
     return confinement === this.pattern.confinement && kindOf(request) === kindOf(this.pattern.request);
   }
 
-  /** Undefined if it could not be built or is outdated. */
+  /** Undefined if it could not be built, is outdated, or cannot be used: its directory is gone, or the disk is full. */
   async take(survey: Survey, room: Pattern['room']): Promise<BuiltAhead | undefined> {
     this.#cancel();
     const built = await this.#built;
     if (built === undefined || room !== this.pattern.room || !isSame(built, survey)) return undefined;
-    const { layers, entry, ahead } = built;
-    for (const { root, upper } of layers.mounts) showRootOn(upper, root);
-    this.#built = undefined;
-    built.keepAtExit();
-    return { transaction: toTransaction(survey, layers, () => prewarm(this.pattern)), entry, ahead };
+    try {
+      for (const { root, upper } of built.layers.mounts) showRootOn(upper, root);
+      const transaction = toTransaction(survey, built.layers, (isUnchanged) =>
+        prewarm(this.pattern, isUnchanged),
+      );
+      this.#built = undefined;
+      built.leftAtExit();
+      return { ...built, transaction };
+    } catch {
+      return undefined;
+    }
   }
 
   /** Removes everything, including its mark. */
@@ -127,7 +136,7 @@ export class PrewarmedSandbox {
     layers.release();
     await ahead.drop();
     await removeLayersLater(layers.mounts, layers.directory);
-    built.keepAtExit();
+    built.leftAtExit();
   }
 }
 
@@ -141,8 +150,8 @@ interface Built {
   readonly ahead: ProcessAhead;
   /** The identities of the roots and of all other mounted files, by path. */
   readonly mounted: ReadonlyMap<string, string>;
-  /** Before this call, the layers are removed if this process ends. */
-  readonly keepAtExit: () => void;
+  /** Until this call, the layers are removed if this process ends. */
+  readonly leftAtExit: () => void;
 }
 
 /** Undefined if it cannot be built: then the next command reports the reason. */
@@ -150,7 +159,7 @@ async function build(pattern: Pattern, mark: CommandMark): Promise<Built | undef
   const survey = await surveyRoots(pattern.confinement, pattern.rules);
   const layers = 'reason' in survey ? survey : makeLayers(survey);
   if ('reason' in layers) return undefined;
-  const keepAtExit = whenProcessEnds(layers.drop);
+  const leftAtExit = whenProcessEnds(layers.drop);
   let entry: CommandEntry | undefined;
   try {
     const roots = layers.mounts.map(({ root }) => root);
@@ -162,13 +171,13 @@ async function build(pattern: Pattern, mark: CommandMark): Promise<Built | undef
     const mounted = new Map(paths.map((path) => [path, identityOf(path)]));
     const inherit = mark.file === undefined ? {} : { inherit: mark.file.fd };
     const ahead = await startAhead({ ...start, cwd, env, mark: markFor(env, mark), ...inherit });
-    if (ahead !== undefined) return { layers, entry, ahead, mounted, keepAtExit };
+    if (ahead !== undefined) return { layers, entry, ahead, mounted, leftAtExit };
   } catch {
     // The roots change too fast, or no process can be started.
   }
   entry?.close();
   layers.drop();
-  keepAtExit();
+  leftAtExit();
   return undefined;
 }
 

@@ -219,7 +219,7 @@ async function chooseTransaction(
     ...(conversation === undefined ? {} : { conversation }),
   };
   const pattern = { confinement, rules: transactions, request: like, bubblewrap, shellFile, room };
-  const transaction = openTransaction(survey, () => prewarm(pattern));
+  const transaction = openTransaction(survey, (isUnchanged) => prewarm(pattern, isUnchanged));
   if ('reason' in transaction) return withoutTransaction(transaction, isRequired);
   return { transaction, told: { transaction: true } };
 }
