@@ -265,7 +265,7 @@ function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonVa
 /**
  * These agents run the call if its hook was killed or not found; only exit code 2 stops them. Codex and Gemini CLI also
  * need a text on standard error, and zsh and fish write none for a killed program. Codex runs the call, too, if its
- * document was not read to the end; other agents may leave their end open, so that reading on would never end. Every
+ * document was not read to the end; other agents may never close the input, so reading on would hang. Every
  * Unix shell understands this line.
  */
 export function orStop(agent: AgentName): string {
@@ -275,7 +275,7 @@ export function orStop(agent: AgentName): string {
 const READ_ON = 'cat >/dev/null; ';
 const STOP = 'echo toolexec hook has not let the call through >&2; exit 2';
 
-/** Also in lines that earlier versions have written. */
+/** The endings of this and earlier versions. */
 const ENDINGS = [orStop('codex'), orStop('claude-code'), ' || exit 2'];
 
 function isOurs(entry: JsonValue, agent: AgentName): boolean {

@@ -46,7 +46,6 @@ const EVENTS: Readonly<Record<string, GuardEvent>> = {
   PermissionDenied: 'failed',
   Stop: 'stop',
   AfterAgent: 'stop',
-  Interrupt: 'stop',
   SessionEnd: 'end',
 };
 

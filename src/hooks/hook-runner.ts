@@ -107,7 +107,10 @@ export class HookRunner {
     if (args.file_path !== undefined || args.path === undefined) return { ...merged, file_path: file };
     if (input.path !== undefined) return merged;
     const { cwd } = this.#world;
-    return { ...merged, path: typeof file === 'string' && covers(cwd, file) ? relative(cwd, file) : file };
+    return {
+      ...merged,
+      path: typeof file === 'string' && covers(cwd, file) ? relative(cwd, file) || '.' : file,
+    };
   }
 }
 

@@ -82,7 +82,7 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
   };
 }
 
-/** A hook may repeat the whole input. What it only repeats must not take back the change of another hook. */
+/** A hook may repeat the whole input. A repeated value must not undo the change of another hook. */
 function changesIn(input: JsonObject | undefined, { tool_input: given }: JsonObject): JsonObject | undefined {
   if (input === undefined || !isObject(given)) return input;
   const changed = Object.entries(input).filter(([name, value]) => !isDeepStrictEqual(value, given[name]));

@@ -93,7 +93,10 @@ const MOST_SAID = 500;
 
 /** The end of a program's messages. The frames of a stack would leave no room for the message above them. */
 function lastWords(errors: string): string {
-  const lines = errors.split('\n').filter((line) => !/^\s+at /.test(line));
+  const lines = errors
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^\s+at /.test(line));
   let said = lines.pop() ?? '';
   for (const line of lines.reverse()) {
     if (line.length + said.length > MOST_SAID) break;

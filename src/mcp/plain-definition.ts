@@ -5,7 +5,7 @@ import type { SeenTool } from './tool-pins.js';
 /** Texts of a schema that only inform: a change of them changes no call. */
 const READ = new Set(['title', 'description', '$comment', 'default', 'examples']);
 
-/** In JSON: anything but printable ASCII, and the escapes of all characters but quotes, backslashes, tabs and line ends. */
+/** In JSON: a character that is not printable ASCII, or an escape of one (but line feeds and tabs). */
 const SPECIAL = /[^\x20-\x7e]|\\[^"\\nt]/;
 
 /** Whether a tool contains only characters that people see. @param json the tool as JSON; in doubt, false */

@@ -110,7 +110,7 @@ export function writePins(server: string, tools: readonly SeenTool[]): void {
       const servers = { ...parse(bytes), [server]: tools.map(toSeenTool) };
       const record = Buffer.from(`${JSON.stringify({ version: 1, servers })}\n`);
       if (record.length <= MOST_PRIVATE_BYTES) return record;
-      const message = `Cannot pin the tools of ${server}: the pins of all servers would have ${record.length} bytes, and at most ${MOST_PRIVATE_BYTES} are kept.`;
+      const message = `Cannot pin the tools of ${server}: the pins of all servers would have ${record.length} bytes, and at most ${MOST_PRIVATE_BYTES} are kept. Remove servers that you do not use from the configuration.`;
       throw new ToolError('config_invalid', message);
     }),
   );

@@ -26,7 +26,8 @@ export function readPrivateFile(path: string): Uint8Array | undefined {
  * are created (0700).
  * @param change gets the current contents and returns the new ones; returning the same array (or undefined)
  * changes nothing
- * @throws ReadFailure, also for more bytes than are read: errors of `change`, the operating system's error
+ * @throws ReadFailure, also if the new contents are larger than MOST_PRIVATE_BYTES; errors of `change`; the operating
+ * system's error
  */
 export function updatePrivateFile(
   path: string,
