@@ -23,7 +23,7 @@ export interface TextVisibility {
 export function declaredBy(style: string): Visibility {
   const found: { -readonly [K in keyof Visibility]: Visibility[K] } = {};
   const others: string[] = [];
-  for (const declaration of plain(style).split(';')) {
+  for (const declaration of inOrder(plain(style))) {
     const property = PROPERTY_OF[declaration.slice(0, declaration.indexOf(':'))];
     if (property === undefined) others.push(declaration);
     else if (property === 'clip') {
@@ -65,10 +65,19 @@ export function withoutComments(css: string): string {
   return parts.join(' ');
 }
 
+/** The declarations of a style; those that override others are last, without their mark. */
+function inOrder(style: string): readonly string[] {
+  const isImportant = (declaration: string): boolean => declaration.endsWith('!');
+  const all = style.split(';');
+  const important = all.filter(isImportant).map((declaration) => declaration.slice(0, -1));
+  return [...all.filter((declaration) => !isImportant(declaration)), ...important];
+}
+
+/** In small letters and without spaces; `!important` is only `!`. */
 function plain(style: string): string {
   return withoutEscapes(withoutComments(style))
     .toLowerCase()
-    .replace(/!\s*important/g, '')
+    .replace(/!\s*important/g, '!')
     .replace(FONT, '$1font-size:$2')
     .replace(/\s+/g, '');
 }
@@ -78,7 +87,7 @@ const FONT = new RegExp(
   `(^|;)\\s*font\\s*:\\s*(?:(?:${[
     'normal|italic|oblique|small-caps|bold|bolder|lighter|[1-9]00',
     '(?:(?:ultra|extra|semi)-)?(?:condensed|expanded)',
-  ].join('|')})\\s+)*([a-z]+\\([^;]*\\)|[^\\s;/("']+(?=["'/]|\\s+[^\\s;]))[^;]*`,
+  ].join('|')})\\s+)*([a-z]+\\([^;]*\\)|[^\\s;/("']+(?=["'/]|\\s+[^\\s;!]))[^;!]*`,
   'g',
 );
 
@@ -105,11 +114,14 @@ const NUMBER = '(?:\\d+(?:\\.\\d+)?|\\.\\d+)';
 /** Units of the parent's font. */
 const RELATIVE = '(?:em|ex|ch|cap|ic|lh|%)';
 
+const DISPLAYS =
+  '(?:inline-)?(?:block|flex|flexbox|grid|table|box)|inline|flow|flow-root|list-item|contents|ruby|(?:table|ruby)-[a-z-]{1,20}';
+
 /** A browser ignores a value that it does not know. */
 const SHOWING = new RegExp(
   `^(?:${[
-    'display:(?:-webkit-|-ms-)?(?:block|inline|flow|flex|grid|box|table|list-item|contents|ruby)',
-    'display:(?:inherit|initial|unset|revert)',
+    `display:(?:-webkit-|-ms-)?(?:${DISPLAYS}){1,3}$`,
+    'display:(?:inherit|initial|unset|revert)$',
     'visibility:(?:visible|initial)$',
     'opacity:(?:[\\d.]+%?$|inherit|initial|unset|revert)',
     `font-size:${NUMBER}(?:px|pt|pc|in|cm|mm|q|rem|rlh|[dls]?v(?:w|h|i|b|min|max))$`,
@@ -138,6 +150,7 @@ const HIDING = new RegExp(
     'opacity:(?:-[\\d.]+|0*(?:\\.0\\d*)?)%?',
     'font-size:0*[01]?(?:\\.\\d+)?(?:px|pt)',
     'font-size:(?=[\\d.])0*(?:\\.0\\d*)?[a-z%]*',
+    'font-size:(?:calc|clamp|min|max)\\((?![^;]*var\\()[^1-9;]*\\)',
     'filter:opacity\\(0*(?:\\.0+)?%?\\)',
     'zoom:0',
     'content-visibility:hidden',
@@ -162,7 +175,7 @@ const TRANSPARENT = new RegExp(
     'transparent',
     '#[0-9a-f]{3}0',
     '#[0-9a-f]{6}00',
-    '(?:rgb|hsl)a\\((?:[^,;)]*,){3}0*(?:\\.0+)?%?\\)',
+    '(?:rgb|hsl)a?\\((?:[^,;)]*,){3}0*(?:\\.0+)?%?\\)',
     '[a-z]{3,5}\\([^/;)]*/0*(?:\\.0+)?%?\\)',
   ].join('|')})$`,
 );
