@@ -53,7 +53,7 @@ export function requireWhole(
   const changes = reportOf(parts, { changes: [], leftOut: conflicts, gitLocks: [] }, request.keepVersion);
   const isOpen = found.every(({ isOpenElsewhere }) => isOpenElsewhere === true);
   const why = isOpen
-    ? `another program has ${named(conflicts)} open for writing`
+    ? `another program has ${named(conflicts.filter(({ isDirectory }) => !isDirectory))} open for writing`
     : `others changed ${named(conflicts)} while it ran`;
   throw new NotCommitted('conflict', why, changes, isOpen);
 }
