@@ -14,7 +14,7 @@ import { resolvePlanning } from './resolve-planning.js';
 
 /**
  * The narrowest rule that would have allowed a call: the same command, file or host; for a command that has run, with
- * its changes. Undefined if there is none, and with `--config`, where the person's own configuration is not read.
+ * its changes. Undefined if there is none, and with `--config`, where the person's configuration is not read.
  */
 export async function proposeRule(
   { callId, toolName, args, effects, changes }: ApprovalRequest,

@@ -131,7 +131,7 @@ function placementOf({ placement, approver }: ExecutorSettings): Placement | und
   return placement === undefined || approver !== null ? placement : { ...placement, unasked: true };
 }
 
-/** A worker has no person, so consent of another process ends where the changes that it named end. */
+/** A worker has no person to ask, and consent of another process covers only the changes that it named. */
 function ofWorker(
   settings: ExecutorSettings,
   {

@@ -14,7 +14,7 @@ interface ApprovalState {
   readonly isFirst: boolean;
 }
 
-/** What the person lets happen: calls that have run cannot be edited, and their changes are kept. */
+/** The verb of a question: calls that have run cannot be edited, so the person keeps their changes. */
 export function verbOf({ edits }: ApprovalKeys): 'run' | 'keep' {
   return edits ? 'run' : 'keep';
 }

@@ -206,7 +206,7 @@ const LOOK_MS = 200;
 
 /**
  * `toolexec try … | less`: the person reads the output to its end and leaves the pager, and then answers the question.
- * A command that died may have left the terminal in the modes of a pager, so one of them has to run.
+ * A command that died may have left the terminal in the same modes, so the wait also ends when no pager runs.
  */
 async function pagerLeft(signal: AbortSignal): Promise<void> {
   if (!isPiped() || !isTerminalTaken()) return;

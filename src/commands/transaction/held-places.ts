@@ -101,7 +101,7 @@ export class HeldPlaces {
       }
     }
     this.#modes.clear();
-    // A later mode of these directories is not ours, even if this plan is tried again.
+    // If this plan is tried again, these directories may have other modes, which must stay.
     if (this.#notes !== undefined && binaryEntry(this.#notes) !== undefined) removeBinary(this.#notes);
   }
 

@@ -130,7 +130,7 @@ describe('a rule that allows says what its command may change', () => {
     });
   });
 
-  it('bug: was dropped where the tool also declares a write of its own', () => {
+  it('bug: was dropped where the tool also declares a write', () => {
     const make: PolicyRule = { decision: 'allow', command: 'make', writes: ['dist/**'] };
     const says = (effects: readonly Effect[], ...more: readonly PolicyRule[]) => {
       const policy = createPolicy({ mode: 'auto', rules: [make, ...more] }, { analyzeCommand });
